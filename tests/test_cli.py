@@ -234,26 +234,15 @@ def test_a_file_may_come_from_standard_input(capsys, monkeypatch):
         assert from_pipe == printed(capsys, "eval", "qrels", "first.run").out
 
 
-@pytest.mark.parametrize(
-    ("command", "listed"),
-    [
-        ([], ("eval", "list", "demo")),
-        (["study"], ("bias",)),
-    ],
-)
-def test_the_help_lists_the_commands(capsys, command, listed):
-    with pytest.raises(SystemExit) as caught:
-        main([*command, "--help"])
-    assert caught.value.code == 0
+def test_the_help_lists_the_commands(capsys):
+    main(["--help"])
     out = capsys.readouterr().out
-    assert all(f"\n    {name} " in out for name in listed)
+    assert all(f"\n  {name} " in out for name in ("eval", "list", "demo"))
     assert "None" not in out
 
 
 def test_the_version_is_printed(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["--version"])
-    assert caught.value.code == 0
+    main(["--version"])
     assert capsys.readouterr().out == f"heldout {__version__}\n"
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from heldout.cli import main
-from heldout.cli.compare import CORRECTION_WORDS, TEST_WORDS
 from heldout.errors import InputError
 from heldout.infer.analysis import CORRECTIONS, TESTS
 
@@ -39,14 +38,16 @@ def refused(capsys, *arguments):
 
 def test_two_runs_end_in_a_sentence(capsys):
     out = run(capsys, "baseline.run", "improved.run").out
-    verdict, numbers, *_ = out.splitlines()
-    assert verdict == "improved is significantly better than baseline (p < 0.0001)."
-    assert numbers.startswith("nDCG@10: 0.4985 vs 0.3766, difference +0.1220, 95% CI [+0.0703,")
+    verdict, counts, *_ = out.splitlines()
+    assert verdict == (
+        "improved is significantly better than baseline: nDCG@10 0.4985 vs 0.3766, difference "
+        "+0.1220, 95% CI [+0.0703, +0.1736], p < 0.0001."
+    )
+    assert counts.startswith("50 queries: 40 won, 0 tied, 10 lost")  # of nDCG@10, not of AP
     assert "paired t test p < 0.0001" in out
     full = run(capsys, "baseline.run", "improved.run", "--full").out
-    assert "p (randomization)" in full
     assert "p (t)" in full
-    assert "39/" not in out  # W/T/L of nDCG@10, not of AP
+    assert "95% CI of score" in full
 
 
 def test_the_same_data_have_the_same_fingerprint_in_any_order(capsys, tmp_path):
@@ -58,18 +59,6 @@ def test_the_same_data_have_the_same_fingerprint_in_any_order(capsys, tmp_path):
     (tmp_path / "qrels.txt").write_text("".join(lines[1:]))
     (third,) = json.loads(run(capsys, "baseline.run", "improved.run", "--json").out)
     assert first["data"] != third["data"]
-
-
-def test_many_systems_are_offered_a_baseline_in_the_words_of_the_command(capsys, tmp_path):
-    names = [f"seed={number}" for number in range(20)]
-    lines = [",".join(["unit", *names])]
-    scores = np.random.default_rng(1).random((15, 20)).round(3).tolist()
-    lines += [",".join(map(str, [f"q{at}", *row])) for at, row in enumerate(scores)]
-    (tmp_path / "s.csv").write_text("\n".join(lines) + "\n")
-    main(["compare", "--scores", str(tmp_path / "s.csv")])
-    out = capsys.readouterr().out
-    assert "to compare all with one system pass --baseline NAME. [many-systems]" in out
-    assert "--seed" not in out
 
 
 def uncertain(path):
@@ -99,7 +88,7 @@ def test_gate_better_and_the_verdict_are_the_same_one_sided_test(capsys, tmp_pat
     assert caught.value.code == 1
     said = capsys.readouterr()
     assert f"95% CI [{bound}, ∞)" in said.out
-    assert f"one-sided 95% bound {bound}; p = 0.3350)" in said.err  # the same, and no other
+    assert f"95% CI [{bound}, ∞), p = 0.3350)" in said.err  # the same, and no other
 
 
 def noisy_run(folder, name, lucky, rng):
@@ -130,9 +119,9 @@ def test_a_gate_on_tuned_systems_counts_the_choice_of_parameters(capsys, tmp_pat
         except SystemExit as ended:
             codes.append(ended.code)
         said = capsys.readouterr()
-        p = re.search(r"\(p = (0\.\d+)\)", said.out).group(1)
+        p = re.search(r"p = (0\.\d+)\.", said.out).group(1)
         assert said.out.startswith("mine is significantly better") == (codes[-1] == 0)
-        assert f"; p = {p})" in said.err
+        assert f", p = {p})" in said.err
     assert set(codes) == {0, 1}
 
 
@@ -233,21 +222,15 @@ def test_scores_too_close_to_compute_with_are_refused(capsys, tmp_path):
         said = refused(capsys, "compare", "--scores", table(tmp_path, *rows))
         assert said.endswith("differ by less than 1e-100 everywhere: scale the scores\n")
     main(["compare", "--scores", table(tmp_path, ("a", 0, 1e-99), ("b", 0, 3e-99), ("c", 1, 1))])
-    small = capsys.readouterr().out.splitlines()[0]
+    small = capsys.readouterr().out.splitlines()[0].rpartition(", ")[2]
     main(["compare", "--scores", table(tmp_path, ("a", 0, 1), ("b", 0, 3), ("c", 1, 1))])
-    assert capsys.readouterr().out.splitlines()[0] == small
+    assert capsys.readouterr().out.splitlines()[0].endswith(small)
 
 
-def test_help_names_every_test_and_correction(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    assert tuple(TEST_WORDS) == TESTS
-    assert tuple(CORRECTION_WORDS) == CORRECTIONS
-    with pytest.raises(SystemExit) as caught:
-        main(["compare", "--help"])
-    assert caught.value.code == 0
-    out = capsys.readouterr().out
-    for name, words in {**TEST_WORDS, **CORRECTION_WORDS}.items():
-        assert re.search(rf"^  {name} +{re.escape(words)}$", out, re.MULTILINE)
+def test_help_names_every_test_and_correction(capsys):
+    main(["compare", "--help"])
+    notes = capsys.readouterr().out.partition("tests (--test):")[2]
+    assert re.findall(r"^  ([a-z-]+)  ", notes, re.MULTILINE) == [*TESTS, *CORRECTIONS]
 
 
 def test_only_the_queries_that_all_runs_have(capsys, tmp_path):
@@ -276,10 +259,10 @@ def test_plan_from_a_pilot_from_folds_and_from_a_standard_deviation(capsys, tmp_
     main(["power", "--scores", "folds.csv", "--test-share", "0.25", "--difference", "0.05"])
     out = capsys.readouterr().out
     assert "standard error 0.0154 over 5 folds" in out
-    assert "  0.05          135" in out
+    assert re.search(r"\b0\.05 +135\n", out)
     main(["power", "--sd", "0.15", "--difference", "0.02", "--queries", "100"])
     # z approximation: (1.96 + 0.8416)^2 * (0.15 / 0.02)^2 = 441.5, and a little more for t
-    assert "0.02          444" in capsys.readouterr().out
+    assert re.search(r"\b0\.02 +444\n", capsys.readouterr().out)
 
 
 def test_plan_for_proportions_widths_and_by_simulation(capsys):
@@ -288,8 +271,8 @@ def test_plan_for_proportions_widths_and_by_simulation(capsys):
     main([*given, *more, "--simulate"])
     out = capsys.readouterr().out
     assert "one system succeeds where the other fails on 36.0% of the units" in out
-    assert "  0.1           297" in out
-    assert "  ± 0.05        556" in out
+    assert re.search(r"\b0\.1 +297\n", out)
+    assert re.search(r"± 0\.05 +556\n", out)
     assert "mcnemar test on 500 samples of the pilot's units" in out
     main([*given, *more, "--simulate", "--json"])
     (plan,) = json.loads(capsys.readouterr().out)
@@ -320,20 +303,20 @@ WRONG = {
     "compare qrels.txt baseline.run": "at least two",
     "compare --scores x qrels.txt baseline.run": "not both",
     "compare --scores nowhere.csv": "no such file",
-    "compare --scores t.csv -m AP -m RR": "-m names 2 measures (AP, RR): give one -m and one table",
+    "compare --scores t.csv -m AP -m RR": "-m names 2 measures: give one -m and one table",
     "compare --scores l.csv": "l.csv:2: the unit is missing",
     "compare --scores three.csv --gate better": "name it with --baseline",
-    "list measures --bad": "unrecognized arguments: --bad",
+    "list measures --bad": "unknown option --bad",
     "ledger nowhere.jsonl": "no such file",
     "ledger qrels.txt": "qrels.txt:1: not an evaluation",
     "power": "or --sd",
     "power --sd -1": "sd",
     "power --task text baseline.run improved.run": "texts cannot be planned from",
-    "power --sd 1 --test-share 0.1": "a pilot of folds",
-    "power --sd 1 --simulate": "--simulate needs a pilot",
+    "power --sd 1 --test-share 0.1": "--test-share is for runs",
+    "power --sd 1 --simulate": "simulations need a pilot",
     "power --sd 1 qrels.txt baseline.run": "not both",
     "power qrels.txt baseline.run": "one system (baseline)",
-    f"{BOTH} --magic": "unrecognized arguments: --magic",
+    f"{BOTH} --magic": "unknown option --magic",
     f"{BOTH} --test magic": "unknown test 'magic'",
     f"{BOTH} --baseline magic": "no system 'magic'",
     f"{BOTH} --level 2": "--level 2",
@@ -343,19 +326,19 @@ WRONG = {
     f"{BOTH} --ledger .": "not a file",
     f"{BOTH} --unit qid": "--unit is for tables of scores",
     f"{BOTH} --lower-is-better": "--lower-is-better is for tables of scores",
-    f"{BOTH} -m relstring": "-m RelString cannot be compared: it is text",
-    f"{BOTH} -m GMAP": "-m GMAP cannot be compared: it has no mean over queries; use AP",
-    f"{BOTH} -m NumRet -m AP": "-m NumRet cannot be compared: neither high nor low values",
-    f"{BOTH} -m Judged@10": "shows it at 10",
+    f"{BOTH} -m relstring": "RelString has no mean over queries",
+    f"{BOTH} -m GMAP": "GMAP has no mean over queries: compare another, such as AP",
+    f"{BOTH} -m NumRet -m AP": "NumRet has no better or worse",
+    f"{BOTH} -m Judged@10": "Judged@10 has no better or worse",
     f"{BOTH} -f junit": "add --gate",
     f"{BOTH} --gate non-inferior": "--gate non-inferior needs --margin X",
-    f"{BOTH} --gate better --margin -1": "--margin -1: expected 0 or more",
-    f"{BOTH} --gate equivalent --margin 0": "--gate better asks for a gain",
-    f"{BOTH} --gate equivalent --margin -1": "--margin -1",
+    f"{BOTH} --gate better --margin -1": "expected 0 or more",
+    f"{BOTH} --gate equivalent --margin 0": "expected a number above 0",
+    f"{BOTH} --gate equivalent --margin -1": "expected a number above 0",
     f"{BOTH} --gate equivalent --margin 1 --level 0.5": "above 0.5",
-    f"{BOTH} --gate equivalent --margin 1 --test sign": "--test sign is about ranks or signs",
-    f"{BOTH} --gate equivalent --margin 1 --test t --test-share 0.1": "--test t treats folds as",
-    f"{BOTH} --gate better --alternative less": "--alternative less does not go with --gate better",
+    f"{BOTH} --gate equivalent --margin 1 --test sign": "is about ranks or signs",
+    f"{BOTH} --gate equivalent --margin 1 --test t --test-share 0.1": "treats folds as",
+    f"{BOTH} --gate better --alternative less": "the gate better reads",
     # The ledger is tried before any file is read.
     "compare --scores nowhere.csv --ledger qrels.txt": "qrels.txt:1: not an evaluation in a ledger",
 }

@@ -49,7 +49,7 @@ def test_compare_says_what_the_human_queries_count_like(files, capsys):
     arguments = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels")
     code, out, _ = run(files, capsys, "compare", *arguments)
     assert code == 0
-    assert out.startswith("new is significantly better than old (p")
+    assert out.startswith("new is significantly better than old: nDCG@10 ")
     assert "Human judgements alone: difference" in out
     assert "Machine judgements alone (90 queries, biased)" in out
     assert "Your 30 human queries count like" in out
@@ -127,8 +127,8 @@ def test_run_has_the_estimates_of_compare(files, capsys):
     ("arguments", "words"),
     [
         (("--system", "old.run", "--by", "document", "--machine", "llm.qrels"), "leave it out"),
-        (("--machine", "llm.qrels"), "--machine describes an experiment"),
-        (("--assume-random",), "--assume-random describes an experiment"),
+        (("--machine", "llm.qrels"), "--machine is for systems (--system)"),
+        (("--assume-random",), "--assume-random goes with --machine"),
     ],
 )
 def test_options_of_run_that_do_not_fit_are_refused(files, capsys, arguments, words):

@@ -104,10 +104,10 @@ def test_nothing_is_overwritten(capsys):
     [
         (["--folds", "13"], "13 folds but only 12 queries"),
         (["--folds", "1"], "--folds 1: expected"),
-        (["--folds", "3", "--hold-out", "0.2"], "not allowed with"),
-        (["--hold-out", "half"], "neither a fraction nor a number"),
+        (["--folds", "3", "--hold-out", "0.2"], "exclude each other"),
+        (["--hold-out", "half"], "expected a fraction or a number of units"),
         (["--validation", "0.2"], "--validation goes with --hold-out"),
-        (["--force"], "--force goes with -o FOLDER"),
+        (["--force"], "--to and --force go with -o FOLDER"),
         (["--json", "-o", "x"], "a description is printed"),
         (["--leave-one-out", "--stratify", "relevance"], "--stratify goes with"),
         (["--leave-one-out", "--seed", "1"], "nothing is random here"),

@@ -73,7 +73,7 @@ def test_judged_query_that_the_run_lacks_is_left_out_without_c(capsys, files):
     [
         (["-m", "ndcg.1=2,1=3"], "ndcg.1=2,1=3: 1 is given twice"),
         (["-m", "ndcg.1=-2"], "grade 1 has a negative gain (-2)"),
-        (["-l", "-1"], "'-1' is not a grade (0 or a positive integer)"),
+        (["-l", "-1"], "--rel -1: expected 0 or a positive integer"),
         (["-m", "prefs"], "prefs is not supported"),
         (["-m", "qrels_jg"], "qrels_jg is not supported"),
     ],

@@ -7,36 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.report.charts.named import NAMES
-from heldout.report.charts.of_comparison import charts_of_comparison
-from heldout.report.charts.of_predictions import charts_of_predictions
-from heldout.report.charts.of_results import charts_of
-from heldout.report.charts.of_study import charts_of_study
+from heldout.report.charts.find import NAMES, charts
 
 if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.predictions import ClassPredictions
     from heldout.data.scores import Scores
-    from heldout.report.charts.named import NamedChart
+    from heldout.experiment.results.results import Results
+    from heldout.experiment.studies.bias import BiasStudy
+    from heldout.infer.agreement import Agreement
+    from heldout.report.charts.draw import Chart
 
 __all__ = ["gallery"]
 
 
-def gallery() -> tuple[NamedChart, ...]:
-    """Return all charts once, in the order of `heldout.report.charts.named.NAMES`.
+def gallery() -> list[Chart]:
+    """Return all charts once, in the order of `heldout.report.charts.find.NAMES`.
 
     The data are simulated scores and a part of the embedded collection.
     """
     collection = _collection()
-    made = [
-        *charts_of_comparison(_comparison()),
-        *_experiment(collection),
-        *charts_of_predictions(_predictions()),
-        *_study(collection),
-        *_agreement(),
-    ]
-    first = {one.key: one for one in reversed(made)}
-    return tuple(first[name] for name in NAMES)
+    shown = (_comparison(), _experiment(collection), _predictions(), _study(collection))
+    texts = collection.queries.to_dict()
+    found = [chart for of in (*shown, _agreement()) for chart in charts(of, texts=texts)]
+    first = {chart.key: chart for chart in reversed(found)}
+    return [first[name] for name in NAMES]
 
 
 def _comparison() -> Any:
@@ -64,7 +59,8 @@ def _scores() -> Scores:
         for name, gain in gains.items()
     }
     units = [f"q{number}" for number in range(1, len(hard) + 1)]
-    return Scores("nDCG@10", tuple(gains), tuple(units), np.column_stack(list(values.values())))
+    matrix = np.column_stack(list(values.values()))
+    return Scores("nDCG@10", tuple(gains), tuple(units), matrix, unit="query")
 
 
 def _predictions() -> list[ClassPredictions]:
@@ -107,18 +103,17 @@ def _collection() -> Collection:
     return Collection(documents, {query: texts[query] for query in kept}, kept, name="numpy")
 
 
-def _experiment(collection: Collection) -> tuple[NamedChart, ...]:
+def _experiment(collection: Collection) -> Results:
     from heldout.experiment.experiment import Experiment
 
-    results = Experiment(
+    return Experiment(
         collection=collection,
         systems=["bm25(k1=0.5:3:6, b=0:1:5)", "ql-jm(lambda=0.1:0.9:5)"],
         measures=["nDCG@10"],
     ).run()
-    return charts_of(results, collection=collection)
 
 
-def _study(collection: Collection) -> tuple[NamedChart, ...]:
+def _study(collection: Collection) -> BiasStudy:
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import StudySettings, bias_study
     from heldout.measure.names import parse_measure
@@ -130,15 +125,12 @@ def _study(collection: Collection) -> tuple[NamedChart, ...]:
     models = [parse_model(f"bm25(k1=1.2, b={b})") for b in (0.25, 0.5, 0.75)]
     candidates = Candidates.make(index, collection, models, depth=100)
     settings = StudySettings(measure, draws=8, sets=3, replicates=0, tuning="nested")
-    return charts_of_study(bias_study(candidates, settings), queries=collection.queries)
+    return bias_study(candidates, settings)
 
 
-def _agreement() -> tuple[NamedChart, ...]:
+def _agreement() -> Agreement:
     """Two machines that judge 20 queries, one of them too kindly, and five systems."""
-    from heldout.as_json import plain
     from heldout.infer.agreement import agree
-    from heldout.report.agreement import agreement_dict
-    from heldout.report.charts.of_agreement import charts_of_agreement
 
     generator = np.random.default_rng(11)
     human = generator.choice(4, (20, 30), p=[0.6, 0.2, 0.12, 0.08])
@@ -158,4 +150,4 @@ def _agreement() -> tuple[NamedChart, ...]:
         for name, noise in (("A", 3.5), ("B", 2.8), ("C", 2.4), ("D", 2.0), ("E", 1.6))
     }
     machines = {"strict": judged(-0.2), "kind": judged(0.5)}
-    return charts_of_agreement(plain(agreement_dict(agree(named(human), machines, runs))))
+    return agree(named(human), machines, runs)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
 
-    from heldout.report.charts.named import NamedChart
+    from heldout.report.charts.draw import Chart
 
 _FOLDER = "gallery"
 
@@ -39,7 +39,7 @@ class Gallery(SphinxDirective):
         return [_section(named, place) for named in gallery()]
 
 
-def _section(named: NamedChart, place: Path) -> nodes.section:
+def _section(named: Chart, place: Path) -> nodes.section:
     section = nodes.section(ids=[nodes.make_id(named.key)], names=[named.key])
     section += nodes.title(text=named.title)
     section += nodes.raw("", _figure(named, place), format="html")
@@ -53,21 +53,20 @@ def _section(named: NamedChart, place: Path) -> nodes.section:
     return section
 
 
-def _figure(named: NamedChart, place: Path) -> str:
+def _figure(named: Chart, place: Path) -> str:
     """The picture that suits the page: of the two, one is hidden."""
-    from heldout.report.charts.export import save_chart
-    from heldout.report.charts.theme import themed
+    from heldout.report.charts.draw import save_chart
 
     parts = []
     alt = html.escape(named.caption, quote=True)
     for side in ("light", "dark"):
         name = f"{named.key}-{side}.png"  # a browser has other fonts than the layout of an SVG
-        save_chart(themed(named.chart, dark=side == "dark"), place / name)
+        save_chart(named.themed(dark=side == "dark"), place / name)
         parts.append(f'<img class="only-{side}" src="_static/{_FOLDER}/{name}" alt="{alt}">')
     return f'<figure class="chart">{"".join(parts)}</figure>'
 
 
-def _summary(named: NamedChart) -> str:
+def _summary(named: Chart) -> str:
     columns = ", ".join(named.frame.columns)
     return html.escape(f"How it is drawn, from a frame with {columns}")
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx.util.docutils import SphinxDirective
 
-from heldout.report.measures import listed_measures
+from heldout.report.listings import listed_measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from docutils import nodes
     from sphinx.application import Sphinx
-
-    from heldout.report.measures import TaskMeasure
 
 TITLES = {
     "ranking": "Rankings",
@@ -29,23 +27,24 @@ class Measures(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write a table for each task, and have it parsed."""
-        listed = listed_measures([])
+        listed = listed_measures()
         lines = [line for task in TITLES for line in _section(task, listed)]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
-def _section(task: str, listed: list[TaskMeasure]) -> Iterator[str]:
+def _section(task: str, listed: list[dict[str, Any]]) -> Iterator[str]:
     title = TITLES[task]
     yield from ("", title, "-" * len(title), "")
     yield from (".. list-table::", "   :header-rows: 1", "")
     yield from _row("Measure", "What it is", "Formula", "Input", "Also")
-    for one in listed:
-        if one.task == task:
-            direction = "" if one.higher_is_better else " Lower is better."
-            also = ", ".join(f"``{name}``" for name in one.also)
-            summary = one.summary.replace("*", "\\*").replace("|", "\\|")
-            formula = f"``{one.formula}``" if one.formula else ""
-            yield from _row(f"``{one.name}``", summary + direction, formula, one.input, also)
+    for measure in listed:
+        if measure["task"] == task:
+            direction = " Lower is better." if measure["higher_is_better"] is False else ""
+            also = ", ".join(f"``{name}``" for name in measure["also"])
+            summary = measure["summary"].replace("*", "\\*").replace("|", "\\|")
+            formula = f"``{measure['formula']}``" if measure["formula"] else ""
+            name, needs = f"``{measure['name']}``", measure["input"]
+            yield from _row(name, summary + direction, formula, needs, also)
     yield ""
 
 

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
         parse_measure as parse_measure,
         parse_measures as parse_measures,
     )
-    from heldout.notebook import chart as chart, charts as charts
     from heldout.notes import Note as Note
-    from heldout.report.charts.export import save_chart as save_chart
+    from heldout.report.charts.draw import save_chart as save_chart
+    from heldout.report.charts.find import chart as chart, charts as charts
     from heldout.resample.two_way import cross as cross
     from heldout.resample.plans import (
         Bootstrap as Bootstrap,
@@ -97,9 +97,9 @@ __all__, __getattr__, __dir__ = lazy_names(
         "measure.evaluation": "Evaluation",
         "measure.names": "parse_measure parse_measures",
         "measures": "measures",
-        "notebook": "chart charts",
         "notes": "Note",
-        "report.charts.export": "save_chart",
+        "report.charts.draw": "save_chart",
+        "report.charts.find": "chart charts",
         "resample.two_way": "cross",
         "resample.plans": "Bootstrap Chronological GivenFolds HoldOut KFold LeaveOneOut TestSet "
         "from_sklearn",

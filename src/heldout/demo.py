@@ -13,68 +13,63 @@ from heldout.data.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from heldout.experiment.experiment import By
+    from heldout.experiment.fields import By
 
 _SYSTEMS: Final = ["bm25(k1=0.5:2:4, b=0.25:1:4)", "ql-jm(lambda=0:1:6)"]
 _NEXT: Final = "heldout run pydocs --system bm25 --system 'bm25-plus(delta=0:1:5)' -m AP"
-_PLANS: Final[tuple[tuple[By, int, str, str], ...]] = (
-    ("query", 10, "New queries", "queries"),
-    ("document", 5, "New documents", "documents"),
+_PLANS: Final[tuple[tuple[By, int, str], ...]] = (
+    ("query", 10, "queries"),
+    ("document", 5, "documents"),
 )
 
 
-def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
-    """Tune and compare two rankers on the embedded collection; yield the output."""
-    with made_folder(folder) as place:
-        yield from _demo(place, terminal=terminal)
-
-
-def _demo(place: Path, *, terminal: bool) -> Iterator[str]:
+def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -> Iterator[str]:
+    """Tune and compare two rankers on the embedded collection; yield what is printed."""
     from heldout.retrieve.first_use import prepare_ranking
 
-    prepare_ranking()  # before other imports: the other process has most to do
-    from heldout.data.collection_files import read_collection
-    from heldout.experiment.experiment import Experiment
-    from heldout.report.experiment import results_text
-    from heldout.report.page.of_results import part_of_results
-    from heldout.report.page.render import render_page, write_page
-    from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.index import Index
+    with made_folder(folder) as place:
+        prepare_ranking()  # before other imports: the other process has most to do
+        from heldout.data.collection_files import read_collection
+        from heldout.experiment.experiment import Experiment
+        from heldout.report.answers import answer
+        from heldout.report.experiment import standings, tuning_table
+        from heldout.report.page import page
+        from heldout.report.table import paragraphs, text_table
+        from heldout.retrieve.analyze import Analyzer
+        from heldout.retrieve.index import Index
 
-    collection = read_collection("pydocs")
-    yield (
-        f"The embedded collection pydocs: {len(collection.documents):,} documents, "
-        f"{len(collection.queries):,} queries, {len(collection.qrels):,} judgements.\n"
-        "BM25 (16 settings) and query likelihood (6 settings) are tuned inside the folds.\n"
-    )
-    index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
-    parts = []
-    for by, folds, heading, name in _PLANS:
-        yield f"{heading}\n"
-        experiment = Experiment(
-            collection=collection,
-            systems=_SYSTEMS,
-            by=by,
-            plan={"folds": folds},
-            measures=["nDCG@10"],
-            index=index,
-        )
-        results = experiment.run(place / name, force=True, progress=terminal)
-        parts.append(part_of_results(results, heading=heading, collection=collection))
-        yield results_text(results, terminal=terminal)
-    title = "BM25 or query likelihood on pydocs?"
-    page = render_page(title, parts, made=[("this page", "heldout demo")])
-    write_page(place / "report.html", page)
-    yield f"Open {place / 'report.html'} in a browser; the results are in {place}."
-    yield f"Next, try another pair of models: {_NEXT}"
+        collection = read_collection("pydocs")
+        tuned = "BM25 (16 settings) and query likelihood (6) are tuned inside the folds."
+        yield paragraphs([f"The built-in collection pydocs: {collection.sizes()}.", tuned], width)
+        index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
+        every = []
+        for by, folds, name in _PLANS:
+            experiment = Experiment(
+                collection=collection,
+                systems=_SYSTEMS,
+                by=by,
+                plan={"folds": folds},
+                measures=["nDCG@10"],
+                index=index,
+            )
+            every.append(experiment.run(place / name, force=True, progress=progress))
+            yield paragraphs(map(answer, standings(every[-1])), width)
+        selected = tuning_table(every[0])
+        yield "" if selected is None else text_table(selected, width)
+        title = "BM25 or query likelihood on pydocs?"
+        text = page(every, title=title, collection=collection, made=[("this page", "heldout demo")])
+        with write_atomically(place / "report.html") as aside:
+            aside.write_text(text, encoding="utf-8", newline="\n")
+        shown = f"Open {place / 'report.html'} in a browser; the results are in {place}."
+        yield paragraphs([shown, f"Next: {_NEXT}"])
 
 
-def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
-    """Write the example to `folder` and evaluate it; yield the output."""
+def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
+    """Write the example to `folder` and evaluate it; yield what is printed."""
     from heldout.measure.ranking.evaluate import evaluate_runs
-    from heldout.report.evaluation import evaluation_text, policy_lines
+    from heldout.report.evaluation import evaluation_tables, evaluation_text
+    from heldout.report.table import paragraphs, write_tables
 
     qrels, runs = example()
     result = evaluate_runs(qrels, runs)
@@ -84,13 +79,12 @@ def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
         for run in runs:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
-            text = evaluation_text(result, "md")
-            aside.write_text(f"# Two systems on a synthetic collection\n\n{text}", encoding="utf-8")
-    yield evaluation_text(result, "table", terminal=terminal)
-    yield "; ".join(policy_lines(result))
+            written = f"# Two systems on a synthetic collection\n\n{write_tables(evaluation_tables(result), 'md')}"
+            aside.write_text(written, encoding="utf-8")
+    yield evaluation_text(result, width=width)
     files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"
-    yield f"\nWritten to {place}: {files}. Next:"
-    yield f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"
+    command = f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"
+    yield paragraphs([f"Written to {place}: {files}. Next:", command])
 
 
 def example() -> tuple[Qrels, list[Run]]:

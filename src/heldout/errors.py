@@ -12,9 +12,48 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_NOT_GIVEN: Final = object()
+
+
+class Argument(NamedTuple):
+    """A named argument in a message: ``depth=0`` in Python, ``--depth 0`` on the command line.
+
+    `shown` is its value as Python code: ``0``, ``'zero'``, ``True``, or a word such as ``NAME``.
+    """
+
+    name: str
+    shown: str
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.shown}"
+
 
 class HeldoutError(Exception):
-    """Base class of all errors; the message says what is wrong, where, and what to do."""
+    """Base class of all errors; the message says what is wrong, where, and what to do.
+
+    `argument` and its `value` are what is wrong, and begin the message. Arguments that would help
+    are parts of it: ``HeldoutError("replace it with ", Argument("force", "True"))``.
+    """
+
+    def __init__(self, *parts: str | Argument, argument: str = "", value: Any = _NOT_GIVEN) -> None:
+        if argument and value is not _NOT_GIVEN:
+            shown = repr(value) if isinstance(value, str) else str(value)
+            parts = (Argument(argument, shown), ": ", *parts)
+        elif argument:
+            parts = (f"{argument}: ", *parts)
+        super().__init__(*parts)  # which pickles keep
+
+    def __str__(self) -> str:
+        return self.in_words(str)
+
+    def in_words(self, spell: Callable[[Argument], str]) -> str:
+        """The message, with its arguments spelled in another way."""
+        return "".join(spell(part) if isinstance(part, Argument) else part for part in self.args)
 
 
 class InputError(HeldoutError):
@@ -24,8 +63,11 @@ class InputError(HeldoutError):
 class FormatError(InputError):
     """A line of a file cannot be read: `where` (``file:line``) and what was found there."""
 
-    def __init__(self, where: str, what: str) -> None:
-        super().__init__(f"{where}: {what}")
+    def __init__(self, where: str, *what: str | Argument) -> None:
+        super().__init__(f"{where}: ", *what)
+
+    def __reduce__(self) -> Any:
+        return InputError, self.args
 
 
 class MeasureError(HeldoutError):

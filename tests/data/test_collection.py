@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from heldout import Collection, InputError, Qrels, View
 from heldout.data.documents import documents_of
 from heldout.data.queries import Queries
-from heldout.report.collection import describe
+from heldout.report.listings import collection_record
 
 DOCS = {"d1": "red apples", "d2": "", "d3": "green pears\nand plums"}
 QUERIES = {"q1": "apple", "q2": "pear"}
@@ -190,7 +190,7 @@ def test_topics_have_fields():
 
 
 def test_description_sums_up():
-    found = describe(Collection(DOCS, QUERIES, QRELS))
+    found = collection_record(Collection(DOCS, QUERIES, QRELS))
     words = {"least": 0, "lower": 1.0, "median": 2.0, "upper": 3.0, "most": 4, "total": 6}
     assert found["document_words"] == words
     assert found["grades"] == {"0": 1, "1": 1, "2": 1}

@@ -78,7 +78,7 @@ def test_one_column_of_the_positive_class(tmp_path):
     path = write(tmp_path / "s.csv", "unit,truth,score\n1,0,-3\n2,1,7\n")
     [found] = read_class_predictions(path)
     assert found.predicted is None
-    assert "threshold=…" in found.notes[0].text
+    assert "as threshold" in found.notes[0].text
     assert found.scores.tolist() == [[3.0, -3.0], [-7.0, 7.0]]
 
 

@@ -168,7 +168,7 @@ WRONG = {
     "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "column fold looks like ids"),
     "another column of ids": (
         "unit,number,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n",
-        r"column number looks like ids .*a different integer in every row.*systems=…\)",
+        r"column number looks like ids .*a different integer in every row.*name the systems",
     ),
     "only units": ("unit\nq\n", "no columns of scores"),
     "only a header": ("unit,A\n", "no rows of scores"),

@@ -7,13 +7,14 @@ import pytest
 from experiment_data import overlap, small_collection
 
 import heldout
+from heldout.as_json import json_text
 from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.results.results import Results
 from heldout.experiment.systems.base import System
 from heldout.infer.compare import compare
 from heldout.notes import Note
-from heldout.report.experiment import comparisons, json_results, results_text
+from heldout.report import text
 from heldout.resample.plans import Bootstrap, KFold
 
 
@@ -35,7 +36,7 @@ def test_what_is_written_is_what_is_read(results, tmp_path):
         assert getattr(again, name).equals(getattr(results, name))
     assert again.summary == results.summary
     assert again.manifest == results.manifest
-    assert results_text(again) == results_text(results)
+    assert text(again) == text(results)
 
 
 def test_an_unfinished_folder_is_not_read(results, tmp_path):
@@ -67,9 +68,18 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
     assert results.compare(baseline="bm25").baseline == "bm25"
 
 
+def test_the_page_of_results_is_written_whole(results, tmp_path):
+    results.report(tmp_path / "page.html", title="Which <ranker>?")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Which &lt;ranker&gt;?" in page
+    with pytest.raises(InputError, match="is a directory"):
+        results.report(tmp_path)
+
+
 def test_a_measure_without_a_direction_is_shown_but_not_compared(results):
-    assert [one.scores.measure for one in comparisons(results).comparisons] == ["nDCG@10", "RR"]
-    assert "held-out Judged@10" in results_text(results)
+    assert [one.scores.measure for one in results.comparisons.compared] == ["nDCG@10", "RR"]
+    assert "Judged@10" in text(results)
     with pytest.raises(InputError, match="no direction"):
         results.compare("Judged@10")
     with pytest.raises(InputError, match="was not computed"):
@@ -77,7 +87,7 @@ def test_a_measure_without_a_direction_is_shown_but_not_compared(results):
 
 
 def test_json_is_whole_and_finite(results):
-    found = json.loads(json_results(results))
+    found = json.loads(json_text(results.to_dict()))
     for one in found["systems"]:
         assert len(one["estimates"]) == 3
         assert sum(chosen["times"] for chosen in one["chosen"]) == 12
@@ -123,7 +133,7 @@ def test_queries_that_were_never_held_out_are_not_said_to_have_no_relevant_docum
     few = Experiment(collection=small_collection(), systems="bm25", plan=Bootstrap(2)).run()
     left = few.estimate("bm25")["left_out"]
     assert left > 0  # every query has relevant documents, but some were drawn each time
-    (note,) = [line for line in results_text(few).splitlines() if "left out" in line]
+    (note,) = [line for line in text(few).splitlines() if "left out" in line]
     assert f"{left} queries" in note
     assert "never held out" in note
 
@@ -131,12 +141,12 @@ def test_queries_that_were_never_held_out_are_not_said_to_have_no_relevant_docum
 def test_the_question_about_other_queries_is_answered_on_request_alone():
     settings = {"collection": small_collection(), "systems": ["bm25", "ql-jm"]}
     results = Experiment(by="document", **settings).run()
-    assert "on new documents" in results_text(results)
-    assert "for new queries on these documents" not in results_text(results)
-    assert "for new queries on these documents" in results_text(results, full=True)
+    assert "on new documents" in text(results)
+    assert "For new queries on these documents" not in text(results)
+    assert "For new queries on these documents" in text(results, full=True)
     by_query = Experiment(**settings).run()
-    assert "for new queries on these documents" not in results_text(by_query, full=True)
-    assert "tun" not in results_text(by_query)  # nothing was tuned
+    assert "For new queries on these documents" not in text(by_query, full=True)
+    assert "tun" not in text(by_query)  # nothing was tuned
 
 
 def test_notes_are_kept_with_their_codes(tmp_path):
@@ -144,13 +154,13 @@ def test_notes_are_kept_with_their_codes(tmp_path):
     more = {**collection.queries.to_dict(), "q99": "a query that nobody judged"}
     unjudged = heldout.Collection(collection.documents, more, collection.qrels)
     found = Experiment(collection=unjudged, systems="bm25", plan=KFold(3)).run(tmp_path / "out")
-    text = "queries without a judgement: 1 (q99)"
-    kept = [{"code": "unjudged-queries", "text": text, "severity": "info", "count": 1}]
+    words = "queries without a judgement: 1 (q99)"
+    kept = [{"code": "unjudged-queries", "text": words, "severity": "info", "count": 1}]
     place = tmp_path / "out" / "manifest.json"
     manifest = json.loads(place.read_text())
     assert manifest["notes"] == kept
-    assert Note("unjudged-queries", text, "info", 1) in found.notes
-    assert f"Note: {text}. [unjudged-queries]" in results_text(Results.read(tmp_path / "out"))
+    assert Note("unjudged-queries", words, "info", 1) in found.notes
+    assert f"Note: {words}. [unjudged-queries]" in text(Results.read(tmp_path / "out"))
 
 
 @pytest.mark.parametrize(("points", "warned"), [(5, False), (6, True)])

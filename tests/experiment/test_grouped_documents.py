@@ -90,10 +90,10 @@ SIDES = TestSet(["d001", "d007-copy"])
 @pytest.mark.parametrize(
     ("systems", "by", "plan", "advice"),
     [
-        ([LEARNS], "document", KFold(3), "--groups near-duplicates"),
-        ([SAFE, LEARNS], "document", HoldOut(0.3), "--groups near-duplicates"),
+        ([LEARNS], "document", KFold(3), "groups 'near-duplicates'"),
+        ([SAFE, LEARNS], "document", HoldOut(0.3), "groups 'near-duplicates'"),
         ([LEARNS], "document", SIDES, "move them to one side"),
-        ([LEARNS], "both", cross(KFold(2), KFold(2)), "--groups near-duplicates"),
+        ([LEARNS], "both", cross(KFold(2), KFold(2)), "groups 'near-duplicates'"),
         ([LEARNS], "both", cross(KFold(2), KFold(2, groups="near-duplicates")), None),
         ([LEARNS], "query", KFold(3), None),
         (["bm25", SAFE], "document", KFold(3), None),

@@ -1,6 +1,5 @@
 """Studies in which the truth is known."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +7,13 @@ import pytest
 from document_data import indexed, topical_collection
 
 import heldout
+from heldout.as_json import json_text
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, _division, bias_study, unseen_values
 from heldout.measure.names import parse_measure
-from heldout.report.study import figure_tables, study_json, study_text
+from heldout.report import text
+from heldout.report.studies import study_figures
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 
@@ -153,13 +154,12 @@ def test_tuned_studies(index, collection, tuning):
     done = study(candidates, tuning=tuning, draws=2, sets=2, replicates=0)
     assert done.sample_size == 60
     assert all(0 < row.mean < 1 and 0 < row.truth < 1 for row in done.rows)
-    assert ("leaks" in study_text(done, "bm25")) == (tuning == "pre-split")
+    assert ("leaks" in text(done)) == (tuning == "pre-split")
 
 
 def test_json_has_one_object_an_estimator(fixed):
     done = study(fixed)
-    objects = json.loads(study_json(done, "bm25"))
-    for record, row in zip(objects, done.rows, strict=True):
+    for record, row in zip(done.to_dict(), done.rows, strict=True):
         assert set(record) == FIELDS
         assert record["estimator"] == row.estimator
         assert record["bias"] == row.bias  # at full precision
@@ -172,16 +172,15 @@ def test_the_seed_decides_and_the_number_of_threads_does_not(fixed, monkeypatch)
     texts = []
     for threads, seed in (("1", 4), ("2", 4), ("2", 5)):
         monkeypatch.setenv("HELDOUT_THREADS", threads)
-        texts.append(
-            study_json(study(fixed, seed=seed, fraction=0.3, draws=2, replicates=4), "bm25")
-        )
+        done = study(fixed, seed=seed, fraction=0.3, draws=2, replicates=4)
+        texts.append(json_text(done.to_dict()))
     assert texts[0] == texts[1]
     assert texts[0] != texts[2]
 
 
 def test_figures_have_every_draw_and_every_query_of_the_first(fixed, collection):
     done = study(fixed, sets=2, replicates=0)
-    tables = figure_tables(done, collection.queries.ids)
+    tables = study_figures(done, collection.queries.ids)
     means = [line.split(",") for line in tables["means.csv"].splitlines()]
     assert means[0] == ["draw", "set", "estimator", "estimate", "truth"]
     assert len(means) == 1 + 6 * 2 * 7  # the sets are smaller than what is unseen: unmatched, too
@@ -197,8 +196,7 @@ def test_figures_have_every_draw_and_every_query_of_the_first(fixed, collection)
 
 
 def test_text_shows_the_default_first_and_says_what_it_means(fixed):
-    text = study_text(study(fixed), "bm25(k1=1, b=0.5)")
-    lines = text.splitlines()
+    lines = text(study(fixed)).splitlines()
     assert "for these queries on 120 new documents include the truth" in lines[0]
     assert lines[3].startswith("pooled ")
     design = "bm25(k1=1, b=0.5), nDCG@10: 6 draws of 120 training documents, truth on 120 other"
@@ -209,7 +207,7 @@ def test_text_shows_the_default_first_and_says_what_it_means(fixed):
 def verdict(fixed, bias, se, coverage=None, coverage_se=None):
     done = study(fixed, replicates=0)
     row = replace(done.rows[0], bias=bias, se=se, coverage=coverage, coverage_se=coverage_se)
-    return study_text(replace(done, rows=(row,)), "bm25").splitlines()[0]
+    return text(replace(done, rows=(row,))).splitlines()[0]
 
 
 def test_the_coverage_has_a_standard_error_and_few_draws_are_pointed_out(fixed):

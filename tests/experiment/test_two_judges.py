@@ -11,7 +11,6 @@ from heldout.data.collection import Collection
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.results.results import Results
-from heldout.report.experiment import json_results
 
 QUERIES, PEOPLE = 60, 24
 
@@ -130,7 +129,7 @@ def test_results_are_written_read_shown_and_repeated(data, tmp_path):
     text = str(again)
     assert "Scores combine 24 queries with human judgements and 36 that only the machine" in text
     assert again.interval("new", level=0.8).low > again.interval("new").low
-    (compared,) = json.loads(json_results(again))["comparisons"]
+    (compared,) = again.to_dict()["comparisons"]
     assert compared["machine"]["differences"][0]["machine"]["biased"] is True
     main(["report", str(tmp_path / "out"), "-o", str(tmp_path / "r.html"), "--quiet"])
     page = (tmp_path / "r.html").read_text()

@@ -15,7 +15,8 @@ from heldout.errors import InputError, MeasureError
 from heldout.infer.results import mean_estimate
 from heldout.measure.agreement import alpha_of_confusion, confusion
 from heldout.measure.rank_correlation import kendall_tau
-from heldout.report.agreement import agreement_text
+from heldout.report import tables, text
+from heldout.report.table import write_tables
 
 QUERIES, DOCS = 20, 20
 
@@ -207,20 +208,18 @@ def test_few_queries_are_a_warning(judged):
 
 
 def test_all_formats(full):
-    table = agreement_text(full, "table")
+    table = str(full)
     assert table.startswith("Highest agreement with human: ")
     assert "kind: " in table
-    assert len(agreement_text(full, "table", full=True)) > len(table)
-    assert r"$\kappa$ $\geq$ 2" in agreement_text(full, "latex")
-    assert agreement_text(full, "csv").splitlines()[0] == (
-        "judge,statistic,estimate,low,high,level,method"
-    )
+    assert len(text(full, full=True)) > len(table)
+    assert r"$\kappa$ $\geq$ 2" in write_tables(tables(full), "latex")
+    assert "Highest agreement with human: " in write_tables(tables(full), "md")
     assert len(full.to_frame()) == 3 * 9
     hostile = agree(
         {f"q{n}": {"a": n % 2, "b": 1} for n in range(9)},
-        {"<b>": {f"q{n}": {"a": 1, "b": 1} for n in range(9)}},
+        {"<i>": {f"q{n}": {"a": 1, "b": 1} for n in range(9)}},
     )
-    assert "<b>" not in hostile._repr_html_()
+    assert "<i>" not in hostile._repr_html_()
 
 
 # The command
@@ -257,7 +256,7 @@ def test_the_command_prints_what_python_finds(judged, runs, capsys):
     assert len(order["verdict_changes"]) == len(kind.orders[0].changes)
     assert printed["by_query"][0]["query"] == "q0"
     main(["agree", "human.qrels", *(f"{name}.qrels" for name in machines), "--full"])
-    expected = agreement_text(agree(human, machines), "table", full=True)
+    expected = text(agree(human, machines), full=True)
     assert capsys.readouterr().out == expected
 
 
@@ -272,8 +271,8 @@ def test_files_and_a_page(files, capsys):
     assert 'id="part-1-grade-confusion"' in page
     assert 'id="part-1-score-agreement"' in page
     assert "Krippendorff" in page
-    main(["chart", "a.json", "grade-confusion", "-o", "grades.json"])
-    assert "overrating to its right" in (files / "grades.json").read_text()
+    main(["chart", "a.json", "grade-confusion", "-o", "grades.svg"])
+    assert "overrating" in (files / "grades.svg").read_text()
     main([*judgements, "-o", "alone.html"])
     assert "score-agreement" not in (files / "alone.html").read_text()
 

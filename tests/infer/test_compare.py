@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from heldout import InputError, Scores, compare, read_scores
-from heldout.as_json import json_text
-from heldout.report.claims import claim_records, claims_text, comparison_dict, sentences
+from heldout.report import text
 
 # The ten folds of the worked example (means .41 and .48).
 A = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
@@ -83,7 +82,6 @@ def test_corrections_never_lower_a_p_value(three, correction):
 def test_a_system_is_not_better_than_its_copy(copies):
     result = compare(scores_of({f"s{number}": A for number in range(copies)}))
     assert all(claim.adjusted == 1 for claim in result.claims)
-    assert all("have the same AP on all 10 units" in said for said in sentences(result))
 
 
 def test_zeros_and_ones_get_mcnemar():
@@ -118,7 +116,7 @@ def test_measured_false_claims_and_lost_power_are_said(units, systems, settings,
     found = {note.code: note for note in compare(scores, replicates=100, **settings).warnings}
     assert found.keys() & {"liberal-correction", "many-systems"} == codes
     if "many-systems" in codes:
-        assert "baseline=NAME" in found["many-systems"].text
+        assert "with a baseline" in found["many-systems"].text
 
 
 def test_folds_get_the_corrected_t_test(two):
@@ -143,7 +141,7 @@ def test_units_are_paired_by_id_and_missing_ones_named():
         ({"correction": "none"}, "several comparisons mislead"),
         ({"correction": "magic"}, "unknown correction"),
         ({"tests": ["magic"]}, "unknown test"),
-        ({"tests": ["corrected-t"]}, "test_share=0.1111"),
+        ({"tests": ["corrected-t"]}, "test share, 0.1111"),
         ({"alternative": "both"}, "expected one of"),
         ({"level": 2}, "between 0.5 and 1"),
         ({"baseline": "nobody"}, "no system 'nobody'"),
@@ -182,28 +180,12 @@ def test_the_seed_decides_and_threads_do_not(monkeypatch):
     results = []
     for threads in ("1", "2"):
         monkeypatch.setenv("HELDOUT_THREADS", threads)
-        results.append(claim_records([compare(scores, baseline="A", seed=7)]))
+        results.append(compare(scores, baseline="A", seed=7).to_dict())
     assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("kind", ["table", "tsv", "md", "latex"])
-def test_every_form_names_the_systems_and_the_difference(two, three, kind):
-    text = claims_text(compare(two), kind)
-    assert "+0.0700" in text
-    assert "0.4062" in text or "0.4063" in text
-    assert all(name in claims_text(compare(three), kind) for name in "XYZ")
-
-
-def test_sentences_say_what_an_expert_would(two):
-    (said,) = sentences(compare(two))
-    assert said.startswith("No significant difference between B and A: AP 0.4800 vs 0.4100")
-    clear = scores_of({"old": [value / 2 for value in B], "new": [1 + value for value in B]})
-    (said,) = sentences(compare(clear))
-    assert said.startswith("new is significantly better than old: ")
-
-
 def test_json_holds_everything_at_full_precision(three):
-    (content,) = json.loads(json_text(claim_records([compare(three, correction="tukey")])))
+    content = compare(three, correction="tukey").to_dict()
     assert content["anova"]["systems"]["f"] == pytest.approx(2.475, abs=5e-4)
     assert len(content["claims"]) == 3
     assert content["claims"][0]["p_adjusted"] == pytest.approx(0.2566977464, abs=1e-9)
@@ -214,9 +196,7 @@ def test_frame_and_notebook(two):
     frame = compare(two).to_frame()
     assert frame.height == 1
     assert frame["p_randomization"][0] == pytest.approx(0.40625)
-    evil = scores_of({"<script>": A, "B": B})
-    assert "<script>" not in claims_text(compare(evil), "html")
-    assert comparison_dict(compare(two))["baseline"] == "A"
+    assert compare(two).to_dict()["baseline"] == "A"
 
 
 @pytest.mark.parametrize(
@@ -263,20 +243,16 @@ def test_tuning_only_some_of_the_systems_is_pointed_out(two):
 
 
 def test_all_systems_together_are_reported(three):
-    text = claims_text(compare(three), "table")
-    assert "F(2, 38) = 2.475, p = 0.0976" in text
-    assert "Friedman" in text
-    assert "Greenhouse-Geisser" in text
+    shown = text(compare(three), full=True).split()
+    # F(2, 38) = 2.475, p = 0.0976
+    assert shown[shown.index("systems", shown.index("source")) :][:6][1::3] == ["2", "2.475"]
+    assert "0.0976" in shown
+    assert {"Friedman", "Greenhouse-Geisser"} <= set(shown)
 
 
 def test_zeros_and_ones_get_wilson_intervals():
     row = compare(scores_of({"A": [0, 1] * 10, "B": [1] * 20})).systems[0]
     assert "ilson" in row.mean.method
-
-
-def test_latex_marks_what_is_significant():
-    clear = scores_of({"old": [value / 2 for value in B], "new": [1 + value for value in B]})
-    assert "$^{*}$" in claims_text(compare(clear), "latex")
 
 
 def test_one_tail_over_all_pairs_is_refused(three):
@@ -287,9 +263,10 @@ def test_one_tail_over_all_pairs_is_refused(three):
 
 def test_a_constant_difference_is_told_without_nan():
     scores = scores_of({"A": A, "B": [value + 0.5 for value in A]})
-    (content,) = json.loads(json_text(claim_records([compare(scores)])))
+    content = compare(scores).to_dict()
+    assert content == json.loads(json.dumps(content, allow_nan=False))
     assert content["claims"][0]["p_adjusted"] == pytest.approx(2 / 2**10)
-    assert sentences(compare(scores))[0].startswith("B is significantly better than A")
+    assert str(compare(scores)).startswith("B is significantly better than A")
 
 
 def test_folds_of_several_systems_are_corrected_too(three):
@@ -302,19 +279,13 @@ def test_folds_of_several_systems_are_corrected_too(three):
 def test_the_test_that_was_asked_for_decides(three):
     result = compare(three, tests=["wilcoxon"])
     assert result.analysis.correction == "holm"
-    assert "simultaneous 95% interval (t, Bonferroni)" in sentences(result)[0]
+    assert result.claims[0].difference.method == "t, Bonferroni"
+    assert "simultaneous 95% CI" in result.to_dict()["claims"][0]["sentence"]
 
 
 def test_wins_are_better_units_whichever_way_the_measure_runs():
     errors = compare(scores_of({"A": A, "B": B}, higher_is_better=False)).claims[0].effects
     assert (errors.wins, errors.losses) == (2, 4)
-
-
-def test_sentences_do_not_contradict_the_test():
-    gaps = [0.01] * 15 + [-0.9] * 3
-    scores = scores_of({"A": [0.95] * 18, "B": [0.95 + gap for gap in gaps]})
-    (said,) = sentences(compare(scores, tests=["sign"]))
-    assert "wins and means point different ways" in said
 
 
 def test_wilson_is_for_tables_of_zeros_and_ones_only():
@@ -323,7 +294,7 @@ def test_wilson_is_for_tables_of_zeros_and_ones_only():
 
 
 def test_levels_are_not_rounded_away(two):
-    assert "99.9% interval" in sentences(compare(two, level=0.999))[0]
+    assert "99.9% CI" in str(compare(two, level=0.999))
 
 
 def test_scores_beyond_reason_are_refused():

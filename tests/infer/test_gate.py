@@ -10,8 +10,8 @@ import heldout
 from heldout import InputError, Scores, compare
 from heldout.data.scores import ChoiceSpread, MachineScores
 from heldout.infer.gate import gate
-from heldout.report.claim_words import verdict
-from heldout.report.gate import gate_sentence
+from heldout.report.answers import claim_sentences, gate_sentence
+from heldout.report.standing import standing
 
 RNG = np.random.default_rng(3)
 OLD = RNG.uniform(0.2, 0.8, 60)
@@ -52,7 +52,7 @@ def test_verdicts_in_words(kind, gain, words, lower):
     result = only(gate(comparison(gain, lower=lower), kind, 0.05))
     assert gate_sentence(result).startswith(words)
     assert result.passed == words.startswith("passed")
-    assert f"gain {gain:+.4f}, 90% interval" in gate_sentence(result)
+    assert f"gain {gain:+.4f}, 90% CI [" in gate_sentence(result)
     # The interval of the comparison at that level, and no other.
     claim = only(comparison(gain, lower=lower, level=0.9).claims)
     bounds = claim.difference[1:3] if not lower else [-b for b in claim.difference[2:0:-1]]
@@ -149,10 +149,12 @@ def test_a_gate_cannot_contradict_the_claim(design):
     for seed in range(40 if design == "tuned" else 8):
         given = made(seed)
         one_sided = compare(**given, **settings, alternative="greater")
-        for claim, result in zip(one_sided.claims, gate(one_sided, "better"), strict=True):
+        said = claim_sentences(standing(one_sided))
+        results = gate(one_sided, "better")
+        for claim, result, sentence in zip(one_sided.claims, results, said, strict=True):
             assert result.p == claim.adjusted
             assert result.passed == (claim.adjusted <= 0.05)
-            assert result.passed == ("is significantly better" in verdict(one_sided, claim))
+            assert result.passed == ("is significantly better" in sentence)
             passed.append(result.passed)
         two_sided = compare(**given, **settings)
         ninety = compare(**given, **settings, level=0.9)

@@ -383,19 +383,3 @@ def test_the_statistics_of_pairs_are_those_of_the_t_test(monkeypatch, alternativ
     np.testing.assert_allclose(whole.p(alternative), theirs.pvalue)
     monkeypatch.setattr(module, "PAIR_BLOCK", 1)
     np.testing.assert_allclose(pair_statistics(values, first, second).error, whole.error)
-
-
-def test_of_very_many_pairs_those_with_the_best_are_listed(monkeypatch):
-    from heldout.report import claims
-
-    result = compare(scores_of(some_scores(0, 20, 5)), replicates=199)
-    assert claims.readable(result) is result
-    monkeypatch.setattr(claims, "MOST_SHOWN", 4)
-    best = max(result.systems, key=lambda row: row.mean.estimate).name
-    shown = claims.readable(result)
-    assert len(shown.claims) == 4
-    assert all(best in (claim.first, claim.second) for claim in shown.claims)
-    text = claims.claims_text(result, "table")
-    assert "the other 6 are in the formats" in text
-    assert "of 10 pairs differ" in text
-    assert len(claims.claims_text(result, "tsv").splitlines()) > 15

@@ -29,7 +29,6 @@ from heldout import (
 from heldout.errors import MeasureError
 from heldout.measure.base import Means
 from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
-from heldout.report.evaluation import evaluation_json
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 1}}
 FULL = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"d": 2.0, "c": 1.0}, "q3": {"x": 2.0, "e": 1.0}}
@@ -252,9 +251,7 @@ def several_runs():
 
 def everything(result):
     pairs = itertools.product(result.names, result.measures)
-    return [result.per_unit(*pair).tobytes() for pair in pairs], evaluation_json(
-        result, per_query=True, summary=True
-    )
+    return [result.per_unit(*pair).tobytes() for pair in pairs], result.to_dict(per_unit=True)
 
 
 def test_number_of_threads_changes_no_bit(several_runs, monkeypatch):
@@ -267,10 +264,9 @@ def test_number_of_threads_changes_no_bit(several_runs, monkeypatch):
 
 
 PRINT = """
-import sys, heldout
-from heldout.report.evaluation import evaluation_json
+import json, sys, heldout
 result = heldout.evaluate(sys.argv[1], sys.argv[2:], ["nDCG@10", "AP", "Bpref", "RBP"])
-sys.stdout.write(evaluation_json(result, per_query=True, summary=True))
+json.dump(result.to_dict(per_unit=True), sys.stdout)
 """
 
 

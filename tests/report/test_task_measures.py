@@ -4,21 +4,23 @@ import pytest
 
 from heldout.cli import main
 from heldout.measure.base import TASKS, definitions
-from heldout.report.measures import describe_measures, listed_measures
+from heldout.report.listings import listed_measures, measures_text
 
 
-def own(one):
+def own(measure):
     """Whether it was defined by another test."""
-    return definitions(one.task)[one.name].own is not None
+    return definitions(measure["task"])[measure["name"]].own is not None
 
 
 def test_every_measure_is_described():
-    listed = [one for one in listed_measures([]) if not own(one)]
+    listed = [measure for measure in listed_measures() if not own(measure)]
     for task in TASKS:
-        known = [name for name, one in definitions(task).items() if one.own is None]
-        assert sorted(one.name for one in listed if one.task == task) == sorted(known)
-    assert all(one.input and one.summary for one in listed)
-    without = {one.name for one in listed if not one.formula}  # counts say what they are
+        known = [name for name, measure in definitions(task).items() if measure.own is None]
+        names = [measure["name"] for measure in listed if measure["task"] == task]
+        assert sorted(names) == sorted(known)
+    assert all(measure["input"] and measure["summary"] for measure in listed)
+    # Counts say what they are.
+    without = {measure["name"] for measure in listed if not measure["formula"]}
     assert all(name.startswith("Num") or name == "RelString" for name in without)
 
 
@@ -26,11 +28,12 @@ def test_all_tasks_are_listed(capsys):
     """One line for each measure, under its kind of input."""
     main(["list", "measures"])
     out = capsys.readouterr().out
-    heads = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
-    assert len(heads) == len(listed_measures([]))
+    rows = [part.splitlines()[2:] for part in out.split("\n\n")]  # below a title and a head
+    heads = [line.split()[0] for lines in rows for line in lines]
+    assert len(heads) == len(listed_measures())
     assert {"nDCG[@k]", "alpha_nDCG@k", "F1", "RMSE", "Kendall", "BLEU", "Embedding"} <= set(heads)
-    assert "\nRanking, from judgements by subtopic, and a run:\n" in out
-    assert "Classification, from true classes and probabilities:\n" in out
+    assert "\nRanking, from judgements by subtopic, and a run\n" in out
+    assert "Classification, from true classes and probabilities\n" in out
     assert "Lower is better. Also: mean_squared_error." in out
 
 
@@ -54,5 +57,5 @@ def test_a_named_measure_has_parameters_formula_and_input(capsys):
     ],
 )
 def test_a_measure_is_found_by_its_names(name, heads):
-    lines = describe_measures([name]).splitlines()
+    lines = measures_text([name]).splitlines()
     assert [line.partition("(")[0] for line in lines if line[0] != " "] == heads

@@ -1,34 +1,28 @@
-"""The command ``agree``: arguments to library calls."""
+"""heldout agree: machine judgements beside human ones."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from heldout.cli.files import emit, refuse_same_file, show, split_paths
-from heldout.cli.help import group
-from heldout.cli.options import add_level, add_measures, add_quiet, add_seed, positive
-from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.inputs import refuse_same_file, split_paths
+from heldout.cli.options import Parser, complete
+from heldout.cli.output import check_page, format_of, note, this_command, write
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from heldout.infer.agreement import Agreement
+    from heldout.report.table import Table
 
-__all__ = ["add_agree"]
-
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
   heldout agree human.qrels machine.qrels
   heldout agree human.qrels gpt.qrels llama.qrels mistral.qrels --rel 2
   heldout agree human.qrels machine.qrels --runs bm25.run dense.run hybrid.run
   heldout agree human.qrels machine.qrels --runs runs/*.run -m nDCG@10 -m AP -o agreement.html
   heldout agree human.csv machine.jsonl --json
 """
-
-_NOTES: Final = """\
+NOTES: Final = """\
 Judgements are TREC qrels, or CSV, TSV, JSON and Parquet with query, document and grade, also
 compressed. Agreement is computed on the pairs of query and document that both judged; a negative
 grade means not judged. With --runs, systems are compared under both judgements, as heldout compare
@@ -36,74 +30,38 @@ does.
 """
 
 
-def add_agree(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``agree``."""
-    parser = command(
-        commands,
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
         "agree",
         "Measure how far machine judgements agree with human ones.",
-        _EXAMPLES,
-        notes=_NOTES,
+        {"files+ FILE": "human judgements, then those of each machine"},
         usage="HUMAN MACHINE [MACHINE ...] [--runs RUN RUN [RUN ...]]",
+        examples=EXAMPLES,
+        notes=NOTES,
     )
-    add = parser.add_argument
-    add("files", metavar="FILE", nargs="+", help="human judgements, then those of each machine")
-    add(
-        "--runs",
-        dest="ranked",
-        nargs="+",
-        action="extend",
-        metavar="RUN",
-        help="runs to rank under both judgements",
-    )
-    add_measures(parser, "with --runs: measure (repeat for more; default: nDCG@10)")
-    add(
-        "-l",
-        "--rel",
-        type=positive,
-        default=1,
-        metavar="GRADE",
-        help="lowest grade that counts as relevant (default: 1)",
-    )
-    add_level(parser)
-    add_seed(parser)
-    add_output(parser, named=False)
-    group(parser, "output").add_argument(
-        "--full", action="store_true", help="print all intervals and confusion matrices"
-    )
-    add_quiet(parser)
-    parser.set_defaults(run=_agree)
 
 
-def _agree(options: argparse.Namespace) -> int:
+def run(arguments: Sequence[str]) -> int:
+    """Compare the judgements, and the systems under both."""
+    options = complete(parser().read(arguments), "agree")
     human, *machines = options.files
     if not machines:
         raise InputError(f"{human}: expected human judgements and those of at least one machine")
-    if options.measure and not options.ranked:
+    if options.measure and not options.runs:
         raise InputError("-m goes with --runs: agreement of judgements needs no measure")
-    options.format = output_format(options.format, options.output, TABLE_FORMATS, "table")
-    if options.format == "html":
-        from heldout.cli.report import check_page
-
+    kind = format_of(options)
+    if kind == "html":
         check_page(options.output)
-    refuse_same_file([*options.files, *(options.ranked or ())])
-    agreement = _computed(options, human, machines)
-    if options.format == "html":
-        _write(agreement, options, options.output)
-    else:
-        _print(agreement, options)
-    return 0
-
-
-def _computed(options: argparse.Namespace, human: str, machines: list[str]) -> Agreement:
-    from heldout.data.qrels import read_qrels
+    refuse_same_file([*options.files, *(options.runs or ())])
+    from heldout.data.qrels import read_qrels  # NumPy comes with it
     from heldout.infer.agreement import agree
 
     with progress_bar("judges", quiet=options.quiet) as progress:
-        return agree(
+        agreement = agree(
             read_qrels(*split_paths(human)),
             machines,
-            options.ranked,
+            options.runs,
             options.measure or "nDCG@10",
             rel=options.rel,
             level=options.level,
@@ -111,32 +69,31 @@ def _computed(options: argparse.Namespace, human: str, machines: list[str]) -> A
             progress=progress,
         )
 
+    def html() -> str:
+        from heldout.report.page import page
 
-def _print(agreement: Agreement, options: argparse.Namespace) -> None:
-    from heldout.report.agreement import agreement_dict, agreement_text
-    from heldout.report.tables import note_lines
+        files = [("judgements", ", ".join(options.files))]
+        files += [("runs", ", ".join(options.runs))] if options.runs else []
+        made: str = page([agreement], provenance=files, made=[("command", this_command())])
+        return made
 
-    if options.format == "json":
-        from heldout.as_json import json_text
+    def tables() -> list[Table]:
+        from heldout.report.agreement import judges_tables
 
-        emit(json_text(agreement_dict(agreement)), options.output)
-        return
-    terminal = options.output is None and sys.stdout.isatty()
-    text = agreement_text(agreement, options.format, full=options.full, terminal=terminal)
-    (show if options.format == "table" else emit)(text, options.output)
-    if options.format in {"tsv", "csv"} and not options.quiet:  # which have no place for notes
-        sys.stderr.write("".join(f"{line}\n" for line in note_lines(agreement.notes)))
+        return judges_tables(agreement, full=options.full)
 
+    def paper() -> str:
+        from heldout.report.table import write_tables
 
-def _write(agreement: Agreement, options: argparse.Namespace, path: str) -> None:
-    from heldout.cli.report import this_command
-    from heldout.report.page.of_agreement import part_of_agreement
-    from heldout.report.page.render import render_page, write_page
+        return write_tables(tables(), "paper")
 
-    files = [("judgements", ", ".join(options.files))]
-    files += [("runs", ", ".join(options.ranked))] if options.ranked else []
-    part = part_of_agreement(agreement, provenance=files)
-    title = "Do machine judgements agree with human ones?"
-    write_page(path, render_page(title, [part], made=[("command", this_command())]))
-    if not options.quiet:
-        sys.stderr.write(f"Open {path} in a browser.\n")
+    shown = None if kind == "table" else tables
+    own = {"html": html, "latex": paper}
+    write([agreement], options, kind, tables=shown, frames=("csv", "tsv"), own=own)
+    if kind == "html":
+        note([f"Open {options.output} in a browser."], options)
+    elif kind in {"csv", "tsv"}:  # which have no place for notes
+        from heldout.report.table import note_lines
+
+        note(note_lines(agreement.notes), options)
+    return 0

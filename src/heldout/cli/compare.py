@@ -1,66 +1,53 @@
-"""The command ``compare``: arguments to library calls."""
+"""heldout compare: which systems are better, and by how much."""
 
 from __future__ import annotations
 
+import os
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.compare_result import (
-    add_claim_arguments,
-    add_gate_and_ledger,
-    check_claims,
-    compare_as_asked,
-    compare_measures,
-    compare_results,
-    notes_in_options,
-    present,
-)
-from heldout.cli.help import group
-from heldout.cli.inputs import (
-    FILES,
-    USAGE,
-    add_prediction_options,
-    add_text_options,
-    given_task,
-    read_predictions,
-    refuse_given,
-)
-from heldout.cli.measures import given_measures
-from heldout.cli.options import add_detail, add_machine, add_quiet
-from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli import inputs, output
+from heldout.cli.main import GATE_FAILED, OK
+from heldout.cli.options import Parser, complete
 from heldout.cli.progress import progress_bar
-from heldout.cli.scores import OF_MACHINES, add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from heldout.infer.comparison import Comparison
+    from heldout.infer.gate import GateResult
 
-__all__ = ["CORRECTION_WORDS", "TEST_WORDS", "add_compare"]
+FORMATS: Final = (*output.TABLES, "parquet", "junit")
+WIDE: Final = 140  # columns of a terminal from which on everything is shown
 
-FORMATS: Final = (*TABLE_FORMATS, "parquet", "junit")
+NOTES: Final = f"""\
+Of two systems the first is the baseline; of three or more all pairs are compared, unless --baseline
+names one; of texts the first file is the baseline. A table is wide (unit,A,B,...) or long
+(system,unit,value).
 
-TEST_WORDS: Final = {
-    "randomization": "Fisher's randomization test of the means (default); also fisher, permutation",
-    "t": "paired t test of the means (shown beside it by default); also student",
-    "bootstrap-shift": "bootstrap test of the means, for 100 units or more; also bootstrap",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test of wins against losses",
-    "mcnemar": "McNemar's test for scores of 0 and 1 (default for them)",
-    "corrected-t": "t test for folds that share training data; needs --test-share",
-    "retuned-t": "t test that includes tuning in folds (default of heldout run)",
-    "prediction-powered": "t test of human and machine judgements together (with --machine)",
-}
-CORRECTION_WORDS: Final = {
-    "romano-wolf": "stepwise bootstrap of studentized differences (default)",
-    "tukey": "all pairs, studentized range; assumes that all differences vary alike",
-    "holm": "any test: stepwise Bonferroni (default with --test)",
-    "bonferroni": "any test: times the number of comparisons",
-    "bh": "any test: false discovery rate (Benjamini-Hochberg)",
-}
+{inputs.FILES}
+tests (--test):
+  randomization       Fisher's randomization test of the means (default); also fisher, permutation
+  t                   paired t test of the means (shown beside it by default); also student
+  bootstrap-shift     bootstrap test of the means, for 100 units or more; also bootstrap
+  wilcoxon            Wilcoxon signed-rank test
+  sign                sign test of wins against losses
+  mcnemar             McNemar's test for scores of 0 and 1 (default for them)
+  corrected-t         t test for folds that share training data; needs --test-share
+  retuned-t           t test that includes tuning in folds (default of heldout run)
+  prediction-powered  t test of human and machine judgements together (with --machine)
 
-_EXAMPLES = """\
+corrections for several comparisons (--correction):
+  romano-wolf  stepwise bootstrap of studentized differences (default)
+  tukey        all pairs, studentized range; assumes that all differences vary alike
+  holm         any test: stepwise Bonferroni (default with --test)
+  bonferroni   any test: times the number of comparisons
+  bh           any test: false discovery rate (Benjamini-Hochberg)
+"""
+EXAMPLES: Final = """\
   heldout compare qrels.txt old.run new.run
   heldout compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
   heldout compare qrels.txt runs/*.run --baseline bm25 --correction holm
@@ -76,170 +63,231 @@ _EXAMPLES = """\
   heldout compare -r references.txt a.txt b.txt -m BLEU -m chrF
 """
 
-_NOTES = f"""\
-Of two systems the first is the baseline; of three or more all pairs are compared, unless
---baseline names one; of texts the first file is the baseline. A table is wide (unit,A,B,...) or
-long (system,unit,value).
 
-{FILES}"""
-
-
-def _listed(title: str, words: Mapping[str, str]) -> str:
-    width = max(map(len, words)) + 2
-    lines = [f"  {name:<{width}}{meaning}\n" for name, meaning in words.items()]
-    return f"\n{title}:\n" + "".join(lines)
-
-
-def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``compare``."""
-    parser = command(
-        commands,
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
         "compare",
         "Test which systems are better, and by how much.",
-        _EXAMPLES,
-        notes=_NOTES
-        + _listed("tests (--test)", TEST_WORDS)
-        + _listed("corrections for several comparisons (--correction)", CORRECTION_WORDS),
-        usage=f"{USAGE}\n--scores FILE",
+        {"files* FILE": "judgements and runs, predictions, or texts"},
+        usage=f"{inputs.USAGE}\n--scores FILE",
+        examples=EXAMPLES,
+        notes=NOTES,
     )
-    add_claim_arguments(parser)
-    add_gate_and_ledger(parser)
-    add_score_arguments(parser, "judgements and runs, predictions, or texts")
-    add_machine(parser)
-    add_prediction_options(parser)
-    group(parser, "predictions").add_argument(
-        "--by-unit", action="store_true", help="compare over units even if there are folds"
-    )
-    add_text_options(parser)
-    group(parser, "analysis").add_argument(
-        "--test-share",
-        type=float,
-        metavar="X",
-        help="units are folds: n_test / n_train, 0.1111 for 10 folds (known for predictions)",
-    )
-    add_output(parser, FORMATS, auto="table")
-    add_detail(parser)
-    add_quiet(parser, "print the result and the verdict of the gate only, no notes")
-    group(parser, "output").add_argument(
-        "--collection", metavar="NAME", help="with an HTML report: collection with the texts"
-    )
-    parser.set_defaults(run=_compare)
 
 
-def _compare(options: argparse.Namespace) -> int:
-    check_claims(options)
-    options.format = output_format(options.format, options.output, FORMATS, "table")
-    if options.format == "junit" and not options.gate:
-        raise InputError("JUnit XML holds the verdicts of a gate: add --gate")
-    _check_page(options)
-    options.task = _task(options)
-    signatures: list[str] = []
-    several = [notes_in_options(one, options) for one in _comparisons(options, signatures)]
-    nameless = ""
-    if options.scores is not None:
-        nameless = (
+def run(arguments: Sequence[str]) -> int:
+    """Compare the systems, record and write the result, and say whether the gate passes."""
+    given = parser().read(arguments)
+    kind = inputs.kind_of(given)
+    options = complete(given, "compare", kind)
+    form = output.format_of(options, FORMATS)
+    _check(options, form)
+    from heldout.infer.comparison import note_measures
+
+    signatures: list[str] = []  # of measures of texts
+    comparisons = note_measures(list(_compared(kind, options, signatures)))
+    if options.data is not None:
+        name = options.data.strip()
+        comparisons = [replace(c, scores=replace(c.scores, data=name)) for c in comparisons]
+    gates: list[list[GateResult]] = []
+    if options.gate:
+        from heldout.infer.gate import gate
+
+        for number, each in enumerate(comparisons):  # who sets a gate fixes its side beforehand
+            kept = tuple(note for note in each.warnings if note.code != "one-tail")
+            comparisons[number] = replace(each, warnings=kept)
+        gates = [gate(each, options.gate, options.margin) for each in comparisons]
+    results = [result for several in gates for result in several]
+    from heldout.report import comparison as report
+    from heldout.report.answers import gate_sentence
+    from heldout.report.table import note_lines
+
+    width = output.terminal_width(options)
+    shown = {"full": options.full or (width or 0) >= WIDE, "quiet": options.quiet}
+    own = {
+        "table": lambda: report.comparisons_text(comparisons, width=width, **shown),
+        "md": lambda: report.comparisons_markdown(comparisons, results, **shown),
+        "latex": lambda: report.paper_text(comparisons),
+        "junit": lambda: report.gates_junit(results),
+        "json": lambda: _json(comparisons, gates, signatures),
+        "html": lambda: _page(kind, comparisons, options),
+    }
+    said = [f"signature: {signature}" for signature in signatures if form != "json"]
+    if form in {"tsv", "csv", "parquet", "junit"}:  # they have no place for notes
+        said += note_lines(note for comparison in comparisons for note in comparison.warnings)
+
+    def record() -> None:
+        said.extend(_recorded(kind, comparisons, options))
+
+    if form == "html":  # the page shows what the ledger holds
+        record()
+    first = None if form == "html" else record
+    output.write(comparisons, options, form, frames=("csv", "parquet"), own=own, first=first)
+    said += [f"Open {options.output} in a browser."] if form == "html" else []
+    output.note(said, options)
+    if form != "md" or options.output is not None:  # else they were printed with the result
+        sys.stderr.writelines(f"{gate_sentence(result)}\n" for result in results)
+    return OK if all(result.passed for result in results) else GATE_FAILED
+
+
+def _check(options: argparse.Namespace, form: str) -> None:
+    """Refuse what can be refused before any file is read."""
+    from heldout.infer.ledger import check_ledger
+    from heldout.infer.results import check_level
+
+    if options.gate == "better":
+        options.margin = options.margin or 0.0
+        if options.alternative == "two-sided":
+            options.alternative = "greater"  # as the gate reads it
+    html, gate, data = form == "html", options.gate, options.data
+    refused = {
+        f"--gate {gate} needs --margin X": gate and options.margin is None,
+        "JUnit XML holds the verdicts of a gate: add --gate": form == "junit" and not gate,
+        "an HTML report needs a file: name it with -o FILE": html and not options.output,
+        "--collection goes with an HTML report (-o FILE.html)": options.collection and not html,
+        "--data: expected a name for the held-out data": data is not None and not data.strip(),
+    }
+    for message, is_so in refused.items():
+        if is_so:
+            raise InputError(message)
+    if html:
+        output.check_page(options.output)
+    check_level(options.level, one_sided=options.gate is not None)
+    options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER")
+    if options.ledger:
+        check_ledger(options.ledger)
+
+
+# ---- comparing -----------------------------------------------------------------------------------
+
+
+def _compared(kind: str, options: argparse.Namespace, about: list[str]) -> Iterator[Comparison]:
+    """One comparison per measure."""
+    from heldout.infer.compare import compare
+
+    for given, measure in _given(kind, options, about):
+        if options.gate and options.baseline is None and len(getattr(given, "systems", ())) > 2:
+            raise InputError("a gate needs a baseline: name it with --baseline")
+        with progress_bar("pairs", quiet=options.quiet) as progress:
+            yield compare(
+                given,
+                measure,
+                baseline=options.baseline,
+                tests=options.test or (),
+                alternative=options.alternative,
+                level=options.level,
+                correction=options.correction or "",
+                test_share=options.test_share,
+                seed=options.seed,
+                positive=options.positive if kind == "classification" else None,
+                by="unit" if options.by_unit else "auto",
+                progress=progress,
+            )
+
+
+def _given(kind: str, options: argparse.Namespace, about: list[str]) -> Iterator[tuple[Any, Any]]:
+    """What holds the systems, with each of the measures."""
+    if kind == "results":
+        from heldout.experiment.results.results import Results
+
+        results = Results.read(options.scores)
+        yield from ((results, name) for name in options.measure or results.measures)
+    elif kind in {"ranking", "scores"}:
+        yield from ((scores, None) for scores in inputs.read_scores_of(kind, options))
+    elif kind == "text":
+        if len(options.files) < 2:
+            raise InputError("one file: there is nothing to compare it with")
+        evaluation = inputs.evaluate_texts(options)
+        about += evaluation.about
+        options.baseline = options.baseline or evaluation.names[0]
+        yield from ((evaluation, measure) for measure in evaluation.measures)
+    else:
+        from heldout.infer.scored_inputs import PredictionSystems
+
+        with progress_bar("reading", quiet=options.quiet) as progress:
+            several = inputs.read_predictions(kind, options, progress)
+        systems = PredictionSystems.of(several, options.baseline)
+        measures = systems.measures(inputs.given_measures(options.measure, kind))
+        yield from ((systems, measure) for measure in measures)
+
+
+# ---- showing -------------------------------------------------------------------------------------
+
+
+def _json(
+    comparisons: Sequence[Comparison], gates: list[list[GateResult]], signatures: Sequence[str]
+) -> str:
+    from heldout.as_json import json_text
+    from heldout.report.answers import gate_sentence
+    from heldout.report.order_agreement import comparison_records
+
+    records = comparison_records(comparisons)
+    for record, signature in zip(records, signatures, strict=False):
+        record["signature"] = signature
+    for record, results in zip(records, gates, strict=False):
+        record["gate"] = [
+            result._asdict() | {"sentence": gate_sentence(result)} for result in results
+        ]
+    return json_text(records)
+
+
+def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namespace) -> str:
+    """The page, with the ranked lists behind the scores where there are any."""
+    from heldout.report.page import page
+
+    files = ("files", ", ".join(options.files))
+    provenance = [files if options.scores is None else ("scores", options.scores)]
+    behind: dict[str, Any] = {}
+    if kind == "ranking" and "-" not in options.files:
+        from heldout.data.collection_files import read_collection
+        from heldout.data.qrels import read_qrels
+        from heldout.data.run import Run, read_run
+        from heldout.measure.ranking.evaluate import policies_in_words
+
+        qrels, *runs = options.files
+        behind["qrels"] = read_qrels(*inputs.split_paths(qrels))
+        behind["runs"] = dict(zip(comparisons[0].scores.systems, map(read_run, runs), strict=True))
+        if options.collection is not None:
+            behind["collection"] = read_collection(options.collection)
+        ties = str(Run.__dataclass_fields__["ties"].default)
+        policies = policies_in_words([ties], "skip" if options.intersection else "zero")
+        provenance += [(f"policy: {name}", words) for name, words in policies]
+    made = [("command", output.this_command())]
+    ledger = options.ledger or None
+    return page(comparisons, ledger=ledger, provenance=provenance, made=made, **behind)
+
+
+def _recorded(
+    kind: str, comparisons: Sequence[Comparison], options: argparse.Namespace
+) -> list[str]:
+    """Record the comparisons in the ledger, if there is one, and say how many there were."""
+    if not options.ledger:
+        return []
+    import shlex
+
+    from heldout.infer.ledger import Look, record_looks
+
+    command = output.this_command()
+    looks = record_looks(
+        options.ledger,
+        (
+            Look(
+                *(each.scores.data, claim[:2], each.scores.measure, *claim.outcomes[0][:2]),
+                *(claim.difference.estimate, len(each.scores.units), command),
+            )
+            for each in comparisons
+            for claim in each.claims
+        ),
+    )
+    same = [look for look in looks if look.fingerprint == comparisons[0].scores.data]
+    systems = {system for look in same for system in look.systems}
+    counted = f"systems: {len(systems)}, measures: {len({look.measure for look in same})}"
+    where = f"heldout ledger {shlex.quote(options.ledger)} shows all, with adjusted p-values"
+    notes = [f"ledger: evaluation {len(same)} of these data ({counted}); {where}"]
+    if kind in {"scores", "results"} and options.data is None:
+        notes.append(
             "ledger: a table identifies its data only by the ids of its units, which other data "
             "may share: name the data with --data"
         )
-    code = present(
-        several,
-        options,
-        signatures=signatures,
-        nameless=nameless,
-        shown=options.format != "html",
-    )
-    if options.format == "html":
-        from heldout.cli.compare_page import write_comparison
-
-        write_comparison(several, options)
-    return code
-
-
-def _task(options: argparse.Namespace) -> str:
-    if options.scores is None:
-        return given_task(options)
-    refuse_given(options, {"task": None, "references": None}, "files, not for --scores")
-    return "ranking"
-
-
-def _comparisons(options: argparse.Namespace, signatures: list[str]) -> list[Comparison]:
-    """Compare what the options name; texts add the signatures of their measures."""
-    if options.task == "ranking":
-        return _scores(options)
-    if options.scores is None and not options.files:
-        raise InputError("no input: give files, or --scores FILE (see --help)")
-    if options.test_share is not None:
-        raise InputError("--test-share: predictions with a column fold or repeat know their own")
-    misfits = {"lower_is_better": False, "intersection": False, "unit": None}
-    refuse_given(options, misfits | OF_MACHINES, "runs and tables of scores")
-    return _texts(options, signatures) if options.task == "text" else _predictions(options)
-
-
-def _check_page(options: argparse.Namespace) -> None:
-    if options.format == "html":
-        if options.output is None:
-            raise InputError("an HTML report needs a file: name it with -o FILE")
-        from heldout.cli.report import check_page
-
-        check_page(options.output)
-    elif options.collection is not None:
-        raise InputError("--collection goes with an HTML report (-o FILE.html)")
-
-
-_OF_PREDICTIONS: Final = {"positive": None, "by_unit": False}
-
-
-def _scores(options: argparse.Namespace) -> list[Comparison]:
-    from heldout.infer.comparison import note_measures
-
-    refuse_given(options, _OF_PREDICTIONS, "predictions (add --task)")
-    results = None if options.files else given_results(options)
-    if results is not None:
-        _check_gate(options, results.systems)
-        measures = options.measure or results.measures
-        with progress_bar("pairs", quiet=options.quiet) as progress:
-            found = [compare_results(results, one, options, progress) for one in measures]
-        return note_measures(found)
-    inputs = read_inputs(options)
-    _check_gate(options, inputs[0].systems)
-    share = options.test_share
-    with progress_bar("pairs", quiet=options.quiet) as progress:
-        found = [
-            compare_as_asked(scores, None, options, test_share=share, progress=progress)
-            for scores in inputs
-        ]
-    return note_measures(found)
-
-
-def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
-    if options.gate and options.baseline is None and len(systems) > 2:
-        raise InputError("a gate needs a baseline: name it with --baseline")
-
-
-def _predictions(options: argparse.Namespace) -> list[Comparison]:
-    from heldout.infer.scored_inputs import PredictionSystems
-
-    with progress_bar("reading", quiet=options.quiet) as progress:
-        several = read_predictions(options.task, options, progress)
-    _check_gate(options, [one.name for one in several])
-    systems = PredictionSystems.of(several, options.baseline)
-    given = given_measures(options.measure, options.task)
-    return compare_measures(
-        systems,
-        systems.measures(given),
-        options,
-        positive=options.positive,
-        by="unit" if options.by_unit else "auto",
-    )
-
-
-def _texts(options: argparse.Namespace, signatures: list[str]) -> list[Comparison]:
-    from heldout.cli.eval_text import evaluate_texts
-
-    refuse_given(options, _OF_PREDICTIONS, "predictions")
-    if len(options.files) < 2:
-        raise InputError("one file: there is nothing to compare it with")
-    evaluation = evaluate_texts(options)
-    options.baseline = options.baseline or evaluation.names[0]
-    signatures += evaluation.about
-    return compare_measures(evaluation, evaluation.measures, options)
+    return notes

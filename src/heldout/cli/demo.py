@@ -1,53 +1,39 @@
-"""The command ``demo``: arguments to library calls."""
+"""heldout demo: tune and compare two rankers, or write example files."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from heldout.cli.options import add_quiet
+from heldout.cli.options import Parser, complete
+from heldout.cli.output import emit, terminal_width
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-__all__ = ["add_demo"]
+    from collections.abc import Sequence
 
 
-def add_demo(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``demo``."""
-    parser = command(
-        commands,
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
         "demo",
         "Tune and compare two rankers on the built-in collection and write a report.",
-        "  heldout demo\n  heldout demo my-folder\n"
+        {"folder? FOLDER": "output folder (default: demo-report; with --files: example)"},
+        examples="  heldout demo\n  heldout demo my-folder\n"
         "  heldout demo --files              judgements and two runs to try commands on\n",
     )
-    parser.add_argument(
-        "folder",
-        nargs="?",
-        metavar="FOLDER",
-        help="output folder (default: demo-report; with --files: example)",
-    )
-    parser.add_argument(
-        "--files",
-        action="store_true",
-        help="write small example files (judgements, two runs) instead",
-    )
-    add_quiet(parser, "write the files and print nothing")
-    parser.set_defaults(run=_demo)
 
 
-def _demo(options: argparse.Namespace) -> None:
-    terminal = sys.stdout.isatty() and not options.quiet
+def run(arguments: Sequence[str]) -> int:
+    """Write the page, or the files, and show the answer."""
+    options = complete(parser().read(arguments), "demo")
+    from heldout.demo import run_demo, write_example
+
+    width = terminal_width()
     if options.files:
-        from heldout.demo import write_example
-
-        paragraphs = write_example(options.folder or "example", terminal=terminal)
+        parts = write_example(options.folder or "example", width=width)
     else:
-        from heldout.demo import run_demo
-
-        paragraphs = run_demo(options.folder or "demo-report", terminal=terminal)
-    for paragraph in paragraphs:
-        sys.stdout.write("" if options.quiet else paragraph + "\n")
-        sys.stdout.flush()
+        bar = width is not None and not options.quiet
+        parts = run_demo(options.folder or "demo-report", width=width, progress=bar)
+    for number, part in enumerate(parts):
+        if not options.quiet:
+            emit(f"\n{part}" if number else part)
+    return 0

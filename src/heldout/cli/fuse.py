@@ -1,113 +1,70 @@
-"""The command ``fuse``: arguments to library calls."""
+"""heldout fuse: one run from several."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
-from heldout.cli.files import refuse_same_file
-from heldout.cli.options import add_quiet, positive
-from heldout.cli.run_output import add_run_output, print_run, run_format
+from heldout.cli.inputs import refuse_same_file
+from heldout.cli.options import Parser, complete
+from heldout.cli.output import note, print_run, run_format
 from heldout.errors import InputError
 from heldout.notes import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from heldout.data.run import Run
-    from heldout.retrieve.fuse import Fusion
-
-__all__ = ["add_fuse"]
-
-_EXAMPLES = """\
+EXAMPLES: Final = """\
   heldout fuse bm25.run dense.run -o hybrid.run
   heldout fuse bm25.run dense.run --k 10 -o hybrid.run
   heldout fuse bm25.run dense.run --how wsum --norm minmax --weights 0.3,0.7 -o hybrid.run
   heldout fuse bm25.run dense.run splade.run --how combmnz --norm zscore --depth 1000 > hybrid.run
 """
-
-_NOTES = """\
+NOTES: Final = """\
 Weights and k are taken as given. To tune them without overstating the score, let an experiment
 choose them on training queries and measure them on held-out ones:
   heldout run qrels.txt --system 'hybrid=wsum(bm25.run, dense.run, w=0:1:11)' --system dense.run
 """
 
 
-def add_fuse(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``fuse``."""
-    parser = command(
-        commands, "fuse", "Fuse the ranked lists of several runs.", _EXAMPLES, notes=_NOTES
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
+        "fuse",
+        "Fuse the ranked lists of several runs.",
+        {"runs+ RUN": "run files, two or more (- is standard input)"},
+        examples=EXAMPLES,
+        notes=NOTES,
     )
-    add = parser.add_argument
-    add("runs", nargs="+", metavar="RUN", help="run files, two or more (- is standard input)")
-    add(
-        "--how",
-        default="rrf",
-        metavar="NAME",
-        help="method: see heldout list (default: rrf)",
-    )
-    add(
-        "--norm",
-        metavar="NAME",
-        help="normalisation of scores per query: minmax, max, sum, zscore, rank, none "
-        "(default: minmax; rrf has none)",
-    )
-    add(
-        "--weights",
-        type=_numbers,
-        metavar="X,Y",
-        help="for wsum: one weight per run, separated by commas",
-    )
-    add("--k", type=float, metavar="X", help="for rrf (default: 60)")
-    add("--depth", type=positive, metavar="N", help="documents per query (default: all)")
-    add("--name", metavar="NAME", help="name of the run (default: the method)")
-    add_run_output(parser, "print the run as JSON")
-    add_quiet(parser)
-    parser.set_defaults(run=_fuse)
 
 
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(one) for one in text.split(","))
-    except ValueError:
-        message = f"{text!r} is not a list of numbers such as 0.3,0.7"
-        raise argparse.ArgumentTypeError(message) from None
-
-
-def _fuse(options: argparse.Namespace) -> int:
+def run(arguments: Sequence[str]) -> int:
+    """Fuse the runs, write the result, and say by which policies it was made."""
+    options = complete(parser().read(arguments), "fuse")
     from heldout.data.run import read_run  # NumPy comes with it
+    from heldout.report.table import printable
     from heldout.retrieve.fuse import Fusion, fuse_runs
 
-    kind = run_format(options)
-    if options.json and options.output is not None:
+    kind = run_format(options.output)
+    if options.format and options.output is not None:
         raise InputError("--json prints the run and -o writes it: give one of them")
     refuse_same_file(options.runs)
     fusion = Fusion(options.how, options.norm, options.weights, options.k)
     fusion.check_runs(len(options.runs))  # before minutes of reading
     runs = [read_run(path) for path in options.runs]
-    run = fuse_runs(runs, fusion, depth=options.depth, name=options.name)
+    fused = fuse_runs(runs, fusion, depth=options.depth, name=options.name)
     if options.output is None:
-        print_run(run, json=options.json)
+        print_run(fused, json=bool(options.format))
     else:
-        run.write(options.output, kind)
-    if not options.quiet:
-        sys.stderr.write(_note(runs, run, fusion))
-    return 0
-
-
-def _note(runs: list[Run], run: Run, fusion: Fusion) -> str:
-    """Say what was fused, and by which policies."""
-    from heldout.report.tables import plain_text
-
-    size = f"{count_of(len(run.queries), 'query', 'queries')}, {count_of(len(run), 'row')}"
+        fused.write(options.output, kind)
+    queries = set(fused.queries)
+    size = f"{count_of(len(queries), 'query', 'queries')}, {count_of(len(fused), 'row')}"
     lines = [
         f"{fusion} of {len(runs)} runs: {size}",
         f"documents missing from a run: {fusion.method.policy}",
     ]
-    lines += [
-        f"{one.name}: lacks {count_of(lacking, 'query', 'queries')} of {len(run.queries):,}"
-        for one in runs
-        if (lacking := len(set(run.queries) - set(one.queries)))
-    ]
-    return "".join(plain_text(line) + "\n" for line in lines)
+    for each in runs:
+        if lacking := len(queries - set(each.queries)):
+            lacks = count_of(lacking, "query", "queries")
+            lines.append(f"{each.name}: lacks {lacks} of {len(queries):,}")
+    note(map(printable, lines), options)
+    return 0

@@ -1,34 +1,25 @@
-"""What ``eval`` and ``compare`` are given: judgements and runs, predictions, or texts."""
+"""What commands are given: files and what they hold, measures, plans, and what to compare."""
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.files import is_file
-from heldout.cli.help import group
-from heldout.errors import InputError
+from heldout.errors import InputError, MeasureError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = [
-    "FILES",
-    "USAGE",
-    "add_prediction_options",
-    "add_text_options",
-    "given_task",
-    "judgements_and_runs",
-    "read_predictions",
-    "refuse_given",
-]
+    from heldout.data.collection import Collection
+    from heldout.data.scores import Scores
+    from heldout.measure.evaluation import Evaluation
 
 USAGE: Final = (
     "QRELS RUN [RUN ...]\nPREDICTIONS [PREDICTIONS ...]\n--references FILE TEXT [TEXT ...]"
 )
-
 FILES: Final = """\
 Runs and judgements are TREC files, CSV or TSV with a header, JSON or Parquet, also compressed
 (.gz .xz .bz2 .zst); - is standard input. Files of predictions (CSV, TSV, Parquet, JSON lines) are
@@ -36,91 +27,265 @@ recognised by their columns: unit, truth, and prediction or scores (prob_CLASS o
 each class; probability or score for the positive one of two); optional: system, fold, repeat,
 group, weight. Texts have one segment per line, or are JSON lines.
 """
-"""What the files are; part of the help."""
-
-_TASKS: Final = ("ranking", "classification", "regression", "text")
+"""What the files of eval, compare and power are; part of their help."""
 
 
-def add_prediction_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for files of predictions."""
-    add = group(parser, "predictions").add_argument
-    add("--task", choices=_TASKS, help="what the files hold (default: recognised by content)")
-    add("--positive", metavar="CLASS", help="positive class of two (default: the last)")
+# Files
 
 
-def add_text_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for texts."""
-    add = group(parser, "texts").add_argument
-    add("-r", "--references", action="append", metavar="FILE", help="references (repeat for more)")
+def split_paths(given: str) -> list[str]:
+    """The files in a list with commas, unless there is a file of that very name."""
+    return [given] if os.path.isfile(given) else given.split(",")
 
 
-def given_task(options: argparse.Namespace) -> str:
-    """Return what the files hold: ``ranking``, ``classification``, ``regression`` or ``text``."""
-    if getattr(options, "references", None):
-        if options.task not in (None, "text"):
-            raise InputError(f"--references is for texts, not for --task {options.task}")
+def refuse_same_file(paths: Sequence[str]) -> None:
+    """Refuse a file that is given twice, also under another spelling of its path or as a link."""
+    first: dict[object, str] = {}
+    for path in paths:
+        key: object = path
+        if os.path.isfile(path):
+            status = os.stat(path)  # noqa: PTH116 - of the file that a link points to
+            key = (status.st_dev, status.st_ino)
+        if first.get(key) == path:
+            raise InputError(f"{path} is given twice: leave one out")
+        if key in first:
+            raise InputError(f"{first[key]} and {path} are the same file: leave one out")
+        first[key] = path
+
+
+def judgements_and_runs(files: Sequence[str]) -> tuple[str, list[str]]:
+    """The file of judgements and the runs, of which none is given twice."""
+    if len(files) < 2:
+        raise InputError(
+            f"{files[0]}: expected judgements and at least one run (or predictions, or "
+            "--references and texts): see --help"
+        )
+    qrels, *runs = files
+    refuse_same_file(runs)
+    return qrels, runs
+
+
+def open_collection(options: argparse.Namespace, **reading: Any) -> Collection:
+    """Read the collection that the options name."""
+    from heldout.data.collection_files import read_collection  # NumPy comes with it
+
+    qrels = None if options.qrels is None else split_paths(options.qrels)
+    return read_collection(options.collection, queries=options.queries, qrels=qrels, **reading)
+
+
+def import_numpy_without_threads() -> None:
+    """Import NumPy for commands that multiply no matrices.
+
+    Starting threads for it is a quarter of the time to import NumPy.
+    """
+    if "numpy" not in sys.modules and "OPENBLAS_NUM_THREADS" not in os.environ:
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        try:
+            import numpy  # noqa: F401, ICN001
+        finally:
+            del os.environ["OPENBLAS_NUM_THREADS"]
+
+
+# What eval, compare and power are about
+
+
+def kind_of(given: argparse.Namespace) -> str:
+    """What is given: scores, results, ranking, classification, regression or text."""
+    files, task = given.files, getattr(given, "task", None)
+    scores = getattr(given, "scores", None)
+    if scores is not None:
+        if files:
+            raise InputError("give either --scores or files, not both")
+        if task is not None:
+            raise InputError("--task is for files, not for --scores")
+        return "results" if os.path.isdir(scores) else "scores"
+    if getattr(given, "references", None):
+        if task not in {None, "text"}:
+            raise InputError(f"--references is for texts, not for --task {task}")
         return "text"
-    if options.task is not None:
-        return str(options.task)
-    if not options.files or "-" in options.files or not is_file(options.files[0]):
+    if task is not None:
+        return str(task)
+    if not files or "-" in files or not os.path.isfile(files[0]):
         return "ranking"  # a pipe can be read only once
     # Four fields with a grade are a judgement: what detects predictions is slow to import.
-    with suppress(OSError), open(options.files[0], "rb") as file:  # noqa: PTH123
+    with suppress(OSError), open(files[0], "rb") as file:  # noqa: PTH123
         fields = file.readline(4096).split()
         if len(fields) == 4 and fields[3].isdigit() and b"," not in b"".join(fields):
             return "ranking"
     from heldout.data.prediction_files import detect_task
 
-    return detect_task(options.files) or "ranking"
+    return detect_task(files) or "ranking"
 
 
-def judgements_and_runs(options: argparse.Namespace) -> tuple[str, list[str]]:
-    """Return the file of judgements and the runs."""
-    if len(options.files) < 2:
-        raise InputError(
-            f"{options.files[0]}: expected judgements and at least one run (or predictions, or "
-            "--references and texts): see --help"
-        )
-    qrels, *runs = options.files
-    return qrels, runs
+def given_measures(names: Sequence[str] | None, task: str) -> list[Any]:
+    """The measures of ``-m``, those of ``file.py:name`` loaded."""
+    measures: list[Any] = []
+    for name in names or ():
+        if ".py:" in name:
+            from heldout.experiment.given import load_measure  # seldom needed
 
-
-def refuse_given(options: argparse.Namespace, names: Mapping[str, Any], what: str) -> None:
-    """Refuse options that have no effect here.
-
-    Parameters
-    ----------
-    names
-        Names of parsed options, with their defaults.
-    what
-        What they are for, such as ``runs``.
-    """
-    for name, default in names.items():
-        given = getattr(options, name, default)
-        if given != default or type(given) is not type(default):
-            raise InputError(f"--{name.replace('_', '-')} is for {what}")
+            measures.append(load_measure(name, task))
+        else:
+            measures.append(name)
+    return measures
 
 
 def read_predictions(
-    task: str,
+    kind: str,
     options: argparse.Namespace,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Any]:
     """Return the predictions of all files, one object per system."""
-    from heldout.cli.files import refuse_same_file
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
 
     refuse_same_file(options.files)
-    read: Callable[[str], list[Any]]
-    if task == "regression":
-        refuse_given(options, {"positive": None}, "classes, and these are numbers")
-        read = read_number_predictions
-    else:
-        threshold = getattr(options, "threshold", None)  # of eval alone
-        read = partial(read_class_predictions, positive=options.positive, threshold=threshold)
-    found: list[Any] = []
+    systems: list[Any] = []
     for done, path in enumerate(options.files, 1):
-        found += read(path)
+        if kind == "regression":
+            systems += read_number_predictions(path)
+        else:
+            threshold = getattr(options, "threshold", None)  # of eval alone
+            systems += read_class_predictions(path, positive=options.positive, threshold=threshold)
         if progress:
             progress(done, len(options.files))
-    return found
+    return systems
+
+
+def read_scores_of(kind: str, options: argparse.Namespace) -> list[Scores]:
+    """The scores of runs, of a table or of results, one object per measure."""
+    if kind == "scores":
+        return list(_table(options))
+    if not options.files:
+        raise InputError("no input: give judgements and runs, or --scores FILE (see --help)")
+    from heldout.data.qrels import read_qrels  # NumPy comes with it
+    from heldout.measure.names import parse_measures
+    from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics, refuse_incomparable
+
+    measures = parse_measures(given_measures(options.measure, kind) or ["nDCG@10"], "ranking")
+    for measure in measures:
+        refuse_incomparable(measure)
+    qrels, runs = judgements_and_runs(options.files)
+    result = evaluate_runs(
+        read_qrels(*split_paths(qrels), subtopics=needs_subtopics(measures)),
+        runs,
+        measures,
+        missing="skip" if options.intersection else "zero",
+        machine=getattr(options, "machine", None),
+        assume_random=getattr(options, "assume_random", False),
+    )
+    return [result.scores(measure) for measure in measures]
+
+
+def _table(options: argparse.Namespace) -> Iterator[Scores]:
+    from dataclasses import replace
+
+    from heldout.data.score_tables import scored_units  # NumPy comes with it
+    from heldout.data.scores import paired_scores
+    from heldout.measure.names import parse_measures
+    from heldout.measure.ranking.evaluate import refuse_incomparable
+    from heldout.notes import named_few
+
+    path, wanted = options.scores, options.measure or []
+    tables = scored_units(path, units=options.unit)  # by measure; "" without such a column
+    shown = named_few(tables, len(tables), 10)
+    if not wanted and len(tables) > 1:
+        raise InputError(f"{path} has {len(tables)} measures: choose with -m ({shown})")
+    if len(wanted) > 1 and "" in tables:
+        raise InputError(
+            f"{path} has no column measure, but -m names {len(wanted)} measures: give one -m and "
+            "one table per measure, or add that column"
+        )
+    for name in dict.fromkeys(wanted or [name or "score" for name in tables]):
+        usual, known = name, []
+        with suppress(MeasureError):  # else a name of the user's
+            known = parse_measures([name], "ranking")
+        for measure in known:
+            refuse_incomparable(measure)
+            usual = name if name in tables else str(measure)
+        table = tables.get("") or tables.get(usual)
+        if table is None:
+            raise InputError(f"{path} has no measure {usual}; it has {shown}")
+        yield replace(paired_scores(table, usual), higher_is_better=not options.lower_is_better)
+
+
+def evaluate_texts(options: argparse.Namespace) -> Evaluation:
+    """Measure texts, one system per file, against ``--references`` or those in the first file."""
+    from dataclasses import replace
+
+    from heldout.cli.progress import progress_bar
+    from heldout.data.segments import read_hypotheses, read_own_references, read_references
+    from heldout.measure.names import parse_measures
+    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_texts
+    from heldout.measure.text.packages import needs_references
+
+    files = options.files
+    refuse_same_file(files)
+    names = given_measures(options.measure, "text") or DEFAULT_TEXT_MEASURES
+    measures = parse_measures(names, "text")
+    references = None
+    if options.references and any(map(needs_references, measures)):
+        references = read_references(*options.references)
+    elif any(map(needs_references, measures)):
+        try:
+            references = read_own_references(files[0])
+        except InputError as error:
+            raise InputError(
+                f"no references: add --references FILE, since the first file has none ({error})"
+            ) from None
+    systems = [read_hypotheses(path) for path in files]
+    named = [system.name for system in systems]
+    several = [  # named by its whole path where two files have the same name
+        replace(system, name=path) if named.count(system.name) > 1 else system
+        for system, path in zip(systems, files, strict=True)
+    ]
+    with progress_bar("counting", quiet=options.quiet) as progress:
+        return evaluate_texts(references, several, measures, progress)
+
+
+# Plans
+
+PLANS: Final = {
+    "folds": ("kfold", "folds"),
+    "hold_out": ("holdout", "test"),
+    "leave_one_out": ("leave-one-out", None),
+    "bootstrap": ("bootstrap", "replicates"),
+    "folds_file": ("given", "folds"),
+    "test_ids": ("test-set", "ids"),
+    "later": ("chronological", "order"),
+}
+"""Options that name a plan: its kind, and the field that has their value."""
+_WORDS: Final = ("near-duplicates", "duplicates", "none")  # groups that are no files
+
+
+def plan_table(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of plans as the table ``[plan]`` of an experiment; without effect: refused."""
+    names = (*PLANS, "repeats", "validation", "stratify", "groups")
+    given = {name: getattr(options, name, None) for name in names}
+    given = {name: value for name, value in given.items() if value not in (None, False)}
+    named = next((name for name in given if name in PLANS), "folds")
+    for name in ("repeats", "stratify"):
+        if name in given and named not in {"folds", "hold_out"}:
+            raise InputError(f"--{name} goes with --folds and --hold-out")
+    if "groups" in given and named in {"folds_file", "test_ids", "later"}:
+        raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
+    table: dict[str, Any] = {}
+    for name, value in given.items():
+        kind, field = PLANS.get(name, (None, name))
+        table |= {} if kind is None else {"kind": kind}
+        is_file = name in {"later", "groups"} and value not in _WORDS and os.path.isfile(str(value))
+        if field is not None:
+            is_table = is_file or name in {"folds_file", "test_ids"}
+            table[field] = {"file": value} if is_table else value
+    return table
+
+
+def of_both(plan: dict[str, Any]) -> dict[str, Any]:
+    """The plans of queries and of documents; only documents have near-duplicates."""
+    if isinstance(plan.get("groups"), dict):
+        raise InputError("--groups FILE names one kind of unit: give --by query or document")
+    if plan.get("kind") in {"bootstrap", "given", "test-set", "chronological"}:
+        raise InputError("--by both needs --folds, --hold-out or --leave-one-out")
+    near = plan.get("groups") == "near-duplicates"
+    queries = {name: value for name, value in plan.items() if name != "groups" or not near}
+    folds = {"folds": 5} if plan.get("kind", "kfold") == "kfold" else {}
+    return {"queries": folds | queries, "documents": folds | plan}

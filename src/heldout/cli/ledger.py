@@ -1,44 +1,42 @@
-"""The command ``ledger``: arguments to library calls."""
+"""heldout ledger: all evaluations of held-out data."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from heldout.cli.files import emit, show, terminal_width
-from heldout.cli.options import add_json
+from heldout.cli.options import Parser, complete
+from heldout.cli.output import emit, terminal_width
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-__all__ = ["add_ledger"]
+    from collections.abc import Sequence
 
 
-def add_ledger(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``ledger``."""
-    parser = command(
-        commands,
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
         "ledger",
         "List evaluations of held-out data, with p-values adjusted for all of them.",
-        "  heldout ledger looks.jsonl\n"
+        {"file FILE": "ledger of heldout compare --ledger"},
+        examples="  heldout ledger looks.jsonl\n"
         "  heldout ledger looks.jsonl > looks.tsv        all columns\n"
         "  heldout ledger looks.jsonl --json\n",
     )
-    parser.add_argument("file", metavar="FILE", help="ledger of heldout compare --ledger")
-    add_json(parser)
-    parser.set_defaults(run=_ledger)
 
 
-def _ledger(options: argparse.Namespace) -> int:
+def run(arguments: Sequence[str]) -> int:
+    """Read the ledger and print it."""
+    options = complete(parser().read(arguments), "ledger")
+    from heldout.as_json import json_text
     from heldout.infer.ledger import read_ledger
-    from heldout.report.ledger import ledger_json, ledger_text, ledger_tsv
+    from heldout.report.ledger import ledger_tables, ledger_text
+    from heldout.report.table import write_tables
 
-    rows = read_ledger(options.file)
-    if options.json:
-        emit(ledger_json(rows))
+    looks = read_ledger(options.file)
+    if options.format:
+        emit(json_text(looks))
     elif sys.stdout.isatty():
-        show(ledger_text(rows, terminal_width()))
+        emit(ledger_text(looks, width=terminal_width()))
     else:
-        emit(ledger_tsv(rows))
+        emit(write_tables(ledger_tables(looks), "tsv"))
     return 0

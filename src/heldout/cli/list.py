@@ -1,87 +1,71 @@
-"""The command ``list``: measures, models, fusion methods and charts."""
+"""heldout list: what there is to choose from."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from heldout.cli.files import emit, show
-from heldout.cli.options import add_json
+from heldout.cli.options import Parser, complete, meant
+from heldout.cli.output import emit
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-__all__ = ["add_list"]
-
-_EXAMPLES: Final = """\
-  heldout list measures
-  heldout list measures nDCG            its parameters and its formula
-  heldout list models                   of search and run, with formulas and conventions
-  heldout list methods                  of fuse, what they compute and what they need
-  heldout list charts
-  heldout list charts results           those that these results allow
-"""
+KINDS = ("measures", "models", "methods", "charts")
 
 
-def add_list(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``list``."""
-    parser = command(
-        commands, "list", "List measures, models, fusion methods or charts.", _EXAMPLES
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
+        "list",
+        "List measures, models, fusion methods or charts.",
+        {
+            "kind KIND": f"what to list: {', '.join(KINDS)}",
+            "names* NAME": "these measures only, or the charts of this file",
+        },
+        examples="  heldout list measures\n"
+        "  heldout list measures nDCG            its parameters and its formula\n"
+        "  heldout list models                   of search and run, with formulas\n"
+        "  heldout list methods                  of fuse, what they compute and what they need\n"
+        "  heldout list charts\n"
+        "  heldout list charts results           those that these results allow\n",
     )
-    add = parser.add_argument
-    kinds = ("measures", "models", "methods", "charts")
-    add("kind", metavar="KIND", choices=kinds, help=f"what to list: {', '.join(kinds)}")
-    add("files", metavar="NAME", nargs="*", help="these measures only, or the charts of this file")
-    add_json(parser, "print a list of objects, for programs")
-    parser.set_defaults(run=_list)
 
 
-def _list(options: argparse.Namespace) -> None:
-    if options.kind == "measures":
-        from heldout.report.measures import describe_measures, json_measures
-
-        sys.stdout.write((json_measures if options.json else describe_measures)(options.files))
-        return
-    if options.files and options.kind != "charts":
+def run(arguments: Sequence[str]) -> int:
+    """Print a list as text, or as records for programs."""
+    options = complete(parser().read(arguments), "list")
+    if options.kind not in KINDS:
+        raise InputError(f"{options.kind}: {meant(options.kind, KINDS)}")
+    if options.names and options.kind in {"models", "methods"}:
         raise InputError(f"list {options.kind} takes no names: it lists all of them")
-    text, rows = {"models": _models, "methods": _methods, "charts": _charts}[options.kind](options)
-    if options.json:
+    from heldout.report import listings
+
+    records: list[dict[str, Any]]
+    if options.kind == "measures":
+        text, records = "", listings.listed_measures(options.names)
+        if not options.format:
+            text = listings.measures_text(options.names)
+    elif options.kind == "charts":
+        text, records = _charts(options.names)
+    else:
+        text, records = listings.models() if options.kind == "models" else listings.methods()
+    if options.format:
         from heldout.as_json import json_text
 
-        emit(json_text(rows))
-    else:
-        show(text)
+        text = json_text(records)
+    emit(text)
+    return 0
 
 
-def _models(_: argparse.Namespace) -> tuple[str, list[dict[str, str]]]:
-    from heldout.report.search import models_text
-    from heldout.retrieve.models import model_table
+def _charts(files: Sequence[str]) -> tuple[str, list[dict[str, Any]]]:
+    from heldout.report.charts.find import NAMES, charts_of_files
+    from heldout.report.table import printable
 
-    names = ("name", "parameters", "score")
-    return models_text(), [dict(zip(names, row, strict=True)) for row in model_table()]
-
-
-def _methods(_: argparse.Namespace) -> tuple[str, list[dict[str, str]]]:
-    from heldout.report.fusion import method_rows, methods_text
-
-    names = ("name", "needs", "score", "missing")
-    return methods_text(), [dict(zip(names, row, strict=True)) for row in method_rows()]
-
-
-def _charts(options: argparse.Namespace) -> tuple[str, list[dict[str, str]]]:
-    from heldout.report.charts.named import NAMES
-    from heldout.report.tables import plain_text
-
-    rows = [{"name": name, "shows": words} for name, words in NAMES.items()]
-    if options.files:
-        from heldout.report.charts.of_files import charts_of_path
-
-        rows = [
-            {"name": one.key, "shows": one.title, "caption": one.caption}
-            for one in charts_of_path(*options.files)
-        ]
-    width = max(len(row["name"]) for row in rows) + 2
-    lines = (f"{row['name']:<{width}}{plain_text(row['shows'])}\n" for row in rows)
-    return "".join(lines), rows
+    records = [{"name": name, "shows": words} for name, words in NAMES.items()]
+    if files:
+        drawn = charts_of_files(files)
+        records = [{"name": c.key, "shows": c.title, "caption": c.caption} for c in drawn]
+    width = max(len(record["name"]) for record in records) + 2
+    lines = (f"{record['name']:<{width}}{printable(record['shows'])}\n" for record in records)
+    return "".join(lines), records

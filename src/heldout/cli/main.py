@@ -1,45 +1,43 @@
-"""The command line: arguments to library calls, nothing else.
+"""The entry of the command line: the first argument selects a module, which has its own parser.
 
-It uses argparse and imports what a command needs when the command runs: for a small run, start-up
-is most of the time, and the usual frameworks cost more than the evaluation.
+A command module has ``parser()``, and ``run(arguments)``, which returns an exit code. It imports
+what it needs when it runs: for a small run, start-up is most of the time.
 """
 
 from __future__ import annotations
 
+import atexit
 import errno
+import gc
 import io
 import os
+import signal
 import sys
-from functools import cache
+import threading
+from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from heldout import __version__
-from heldout.cli.files import emit, split_paths
-from heldout.cli.help import Formatter, Parser, add_help_options, command
-from heldout.cli.quick_start import collect_garbage_rarely
-from heldout.cli.signals import Terminated, terminable
-from heldout.errors import HeldoutError, cause_of
+from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["emit", "main", "parser", "split_paths"]
+OK, GATE_FAILED, WRONG, INTERRUPTED, READER_GONE, TERMINATED = 0, 1, 2, 130, 141, 143
+"""Exit codes: those of signals are 128 and the signal, as other programs have them."""
 
-_READER_GONE: Final = 141
-"""128 + SIGPIPE, as other programs exit on a closed pipe; 1 would be a failed gate."""
-
-_TERMINATED: Final = 143
-"""128 + SIGTERM."""
 _WRITING: Final = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF)
+_HELP: Final = frozenset({"-h", "--help"})
 
-_TAGLINE = "Is system B really better than system A on data it has never seen?"
-
-_EPILOG = """\
+SUMMARY: Final = "Is system B really better than system A on data it has never seen?"
+COMMANDS: Final = (
+    *("eval", "compare", "run", "report", "chart", "split", "collection", "index"),
+    *("search", "fuse", "agree", "power", "ledger", "study", "list", "demo"),
+)
+NOTES: Final = """\
 Results go to standard output, notes to standard error. --quiet prints the result only, --json is
-for programs. Exit code: 0; 1 if a gate fails; 2 for wrong input. heldout
-COMMAND --help explains a command.
+for programs. Exit code: 0; 1 if a gate fails; 2 for wrong input. heldout COMMAND --help explains a
+command.
 
 examples:
   heldout demo                                      tune and compare two rankers
@@ -49,74 +47,97 @@ examples:
 """
 
 
-_COMMANDS: Final = (
-    *("eval", "compare", "run", "report", "chart", "split", "collection"),
-    *("index", "search", "fuse", "agree", "power", "ledger", "study", "list", "demo"),
-)
-"""In the order of the help. ``NAME`` is added by ``add_NAME`` of ``heldout.cli.NAME``."""
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which `timeout` and batch systems send: what Ctrl-C cleans up is cleaned up, too."""
 
 
-@cache
-def parser(name: str = "") -> argparse.ArgumentParser:
-    """Return the parser of the command line; parsing does not change it.
-
-    Parameters
-    ----------
-    name
-        The only command to add (default: all of them). All of them take as long as NumPy to import.
-    """
-    whole = Parser(
-        "heldout",
-        description=_TAGLINE,
-        epilog=_EPILOG,
-        formatter_class=Formatter,
-        allow_abbrev=False,
-    )
-    whole.add_argument("--version", action="version", version=f"heldout {__version__}")
-    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for one in [name] if name else _COMMANDS:
-        module = import_module(f"heldout.cli.{one}")
-        getattr(module, f"add_{one}")(command, commands)
-    add_help_options(whole)
-    return whole
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parse arguments; files may come before, between and after options, as with getopt."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; wrong input is reported in one line, with exit code 2."""
+    # Imports make many objects and hardly any garbage: looking for it takes a tenth of the time to
+    # start, and looking through all objects at the end another twentieth.
+    atexit.register(gc.freeze)
+    gc.set_threshold(max(50_000, gc.get_threshold()[0]), *gc.get_threshold()[1:])
+    closed = sys.stdout is None
+    _prepare()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    whole = parser(given[0] if given and given[0] in _COMMANDS else "")
-    options, rest = whole.parse_known_args(given)
-    files = [one for one in rest if one == "-" or not one.startswith("-")]
-    several = next((name for name in ("runs", "files") if hasattr(options, name)), None)
-    if len(files) < len(rest) or (files and several is None):
-        whole.error(f"unrecognized arguments: {' '.join(rest)}")
-    if several is not None and files:
-        setattr(options, several, [*getattr(options, several), *files])
-    return options
-
-
-def _run(options: argparse.Namespace) -> int | None:
-    """Run a command; commands return their exit code, so only code of the user's exits."""
     try:
-        code: int | None = options.run(options)
+        with _terminable():
+            code = _run(given)
+        sys.stdout.flush()
+        if closed and sys.stdout.buffer.tell() and "--gate" not in given:  # its answer is the code
+            raise OSError(errno.EBADF, "standard output is closed")  # noqa: TRY301
+    except HeldoutError as error:
+        from heldout.cli.options import spelled
+
+        command = given[0] if given else ""
+        _end(WRONG, error.in_words(lambda argument: spelled(argument, command)))
+    except MemoryError as error:
+        why = f" ({error})" if str(error) else ""
+        _end(
+            WRONG,
+            f"not enough memory{why}: use a smaller index buffer (heldout index --max-memory), "
+            "fewer parameter settings or fewer --jobs",
+        )
+    except Terminated:
+        _end(TERMINATED, "terminated")
+    except KeyboardInterrupt:
+        _end(INTERRUPTED, "interrupted")
+    except BrokenPipeError:
+        _end(READER_GONE)  # head, less
+    except OSError as error:
+        _end(WRONG, _system_fault(error))
+    except Exception as error:  # noqa: BLE001 - a fault of ours; exit code 1 is that of a gate
+        _end(WRONG, _own_fault(error))
+    if code:
+        sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    """Run a command; it returns its exit code, so only code of the user's exits."""
+    command, *rest = arguments or [""]
+    if command not in COMMANDS or not _HELP.isdisjoint(rest):
+        sys.stdout.write(_about(command))
+        return OK
+    module = import_module(f"heldout.cli.{command}")
+    try:
+        return int(module.run(rest))
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:
+        from heldout.errors import cause_of
+
         raise HeldoutError(f"your code failed: {cause_of(error)}") from error
-    return code
 
 
-def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    try:
-        return _parse(arguments)
-    except SystemExit:  # --help was asked for, or an option is wrong
-        sys.stdout.flush()
-        raise
+def _about(command: str) -> str:
+    """The help of a command or of all, or the version."""
+    if command == "--version":
+        from heldout import __version__
+
+        return f"heldout {__version__}\n"
+    if command not in {*COMMANDS, *_HELP}:
+        from heldout.cli.options import meant
+
+        what = "option" if command.startswith("-") else "command"
+        said = (
+            f"unknown {what} {command!r}: {meant(command, COMMANDS)}" if command else "no command"
+        )
+        raise InputError(f"{said} (see heldout --help)")
+    from heldout.cli.help import help_of, help_of_all
+
+    names = [command] if command in COMMANDS else COMMANDS
+    parsers = [import_module(f"heldout.cli.{name}").parser() for name in names]
+    return help_of(parsers[0]) if command in COMMANDS else help_of_all(SUMMARY, parsers, NOTES)
 
 
-def _end(code: int, said: str = "") -> NoReturn:
+def _end(code: int, message: str = "") -> NoReturn:
     """Exit with a code, even if a stream cannot be written."""
-    for name, text in (("stderr", said), ("stdout", "")):
+    if message:
+        from heldout.report.table import printable  # the message may quote ids of a file
+
+        lines = f"heldout: {message}".split("\n")
+        message = "".join(f"{printable(line)}\n" for line in lines)
+    for name, text in (("stderr", message), ("stdout", "")):
         stream = getattr(sys, name)
         try:
             stream.write(text)
@@ -125,15 +146,6 @@ def _end(code: int, said: str = "") -> NoReturn:
             # Nothing more can be written there, and Python must not try when it closes the stream.
             setattr(sys, name, None)
     sys.exit(code)
-
-
-def _message(error: HeldoutError, options: argparse.Namespace | None) -> str:
-    """The message of an error in the words of the command line."""
-    from heldout.cli.places import as_options
-    from heldout.report.tables import plain_text  # the message may quote ids of a file
-
-    said = as_options(str(error), options)
-    return "\n".join(map(plain_text, said.split("\n")))
 
 
 def _prepare() -> None:
@@ -151,14 +163,46 @@ def _prepare() -> None:
         os.environ["HOME"] = "/nonexistent"
 
 
-def _refuse_closed(options: argparse.Namespace) -> None:
-    """Raise an error if a closed standard output was written to; a gate's answer is its code."""
-    if sys.stdout.buffer.tell() and not getattr(options, "gate", None):
-        raise OSError(errno.EBADF, "standard output is closed")
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Raise `Terminated` on SIGTERM, unless the caller has another use for the signal."""
+    usual = signal.SIG_DFL
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not usual
+    ):
+        yield
+        return
+    own = os.getpid()
+
+    def end(number: int, frame: Any) -> None:
+        del frame
+        signal.signal(number, usual)
+        if os.getpid() != own:  # a forked process has nothing to clean up
+            os.kill(os.getpid(), number)
+            return
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, usual)
+
+
+def _own_fault(error: Exception) -> str:
+    """A fault of ours as a message; its traceback is printed."""
+    cause = error.__context__
+    if isinstance(cause, OSError) and cause.errno == errno.EMFILE:  # a library stumbled over it
+        return _system_fault(cause)
+    import traceback
+
+    traceback.print_exception(error)
+    return f"internal error, please report it ({type(error).__name__}: {error})"
 
 
 def _system_fault(error: OSError) -> str:
-    """Return an error of the operating system as a message."""
+    """An error of the operating system as a message."""
     reason = error.strerror or str(error).partition("\n")[0]
     if error.errno == errno.EMFILE:
         return f"{reason}: allow more (ulimit -n), or use fewer --jobs"
@@ -168,42 +212,3 @@ def _system_fault(error: OSError) -> str:
     if error.errno in _WRITING:
         return f"the output cannot be written ({reason})"
     return reason
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; wrong input is reported in one line, with exit code 2."""
-    collect_garbage_rarely()
-    closed = sys.stdout is None
-    _prepare()
-    options = None
-    try:
-        options = _parsed(arguments)
-        with terminable():
-            code = _run(options)
-        sys.stdout.flush()
-        if closed:
-            _refuse_closed(options)
-    except HeldoutError as error:
-        _end(2, f"heldout: {_message(error, options)}\n")
-    except MemoryError as error:
-        why = f" ({error})" if str(error) else ""
-        _end(
-            2,
-            f"heldout: not enough memory{why}: use a smaller index buffer (heldout index "
-            "--max-memory), fewer parameter settings or fewer --jobs\n",
-        )
-    except Terminated:
-        _end(_TERMINATED, "heldout: terminated\n")
-    except KeyboardInterrupt:
-        _end(130, "heldout: interrupted\n")
-    except BrokenPipeError:
-        _end(_READER_GONE)  # head, less
-    except OSError as error:
-        _end(2, f"heldout: {_system_fault(error)}\n")
-    except Exception as error:  # noqa: BLE001 - a fault of ours; exit code 1 is that of a gate
-        import traceback
-
-        traceback.print_exc()
-        _end(2, f"heldout: internal error, please report it ({type(error).__name__}: {error})\n")
-    if code:
-        sys.exit(code)

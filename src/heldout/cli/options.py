@@ -1,296 +1,492 @@
-"""Options that several commands share: one name, one meaning, one help text."""
+"""Every option, once: as the help shows it, with the commands and the inputs that it is for.
+
+Parsers, help and refusals are made from this table.
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
-from math import inf
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from heldout.cli.groups import add_groups, file_or_word
-from heldout.cli.help import group
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 
-__all__ = [
-    "UNVERIFIED",
-    "add_alternative",
-    "add_detail",
-    "add_json",
-    "add_level",
-    "add_machine",
-    "add_measures",
-    "add_plan_options",
-    "add_queries",
-    "add_query_field",
-    "add_quiet",
-    "add_reading",
-    "add_seed",
-    "add_source",
-    "add_stemming",
-    "check_plan_options",
-    "given_plan_options",
-    "machine_given",
-    "plan_table",
-    "positive",
-    "size",
-]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-UNVERIFIED: Final = "use results even if their files were changed after the experiment"
+# `commands | title in the help | inputs`, then options: `VALUE...` may be repeated, `VALUE+` takes
+# several values, `a|b` are choices, `=` precedes the default, without a value it is a switch. What
+# values must be is in `KINDS`. Options of `run` without help are fields of `Experiment`.
+TABLE: Final = """\
+eval compare power agree | options
+  -m --measure NAME...  measure (repeat for more)
+eval | options | ranking
+  -q --per-unit         print the value of every query
+  -n --no-summary       with -q: print no means
+  -l --rel GRADE=1      lowest grade that counts as relevant
+  -J --judged-only      ignore documents without a judgement
+  -M --depth N          use the first N documents per query
+  -N --docs GRADE=0     documents in all, for utility
+  -c --complete         count judged queries missing from a run as 0 (default, except with --format
+                        trec, which leaves them out as trec_eval does)
+  --ties docid-desc|docid-asc|input=docid-desc  order of documents with equal scores
+eval compare power | options | ranking
+  --intersection        use the queries that all runs have (default: a missing query counts 0)
+compare | options
+  -b --baseline NAME    compare all other systems with this one
+  --test NAME...        test (repeat; the first decides)
+  --correction NAME     correction for several comparisons
+  --gate better|non-inferior|equivalent  exit with code 1 unless shown (one-sided at 1 - level)
+  --margin X            margin of --gate (default for better: 0)
+  --ledger FILE         count this evaluation of held-out data in FILE (default: $HELDOUT_LEDGER)
+  --data NAME           name of the held-out data in the ledger (default: a fingerprint)
+run | options | systems
+  --system SYSTEM...    system (repeat for more)
+  --against RUN+        run files to compare with, not tuned
+  -m --measure NAME...  measure (repeat for more; default: nDCG@10)
+  --by
+  --tune-for NAME
+  --inner K
+  --method NAME
+  --target-size N
+  --depth N
+  -b --baseline NAME
+report | options
+  --title TEXT          title (default: the question)
+  --ledger FILE         show the evaluations of these data in a ledger
+report chart | options
+  --unverified          use results even if their files were changed after the experiment
+chart | options
+  -m --measure NAME     measure of the results or the table
+  --dark                light text on a dark background
+split | options
+  --by query|document|both=query  what is held out
+  --assignments FILE    write the fold of each unit, as --folds-file reads it (.tsv, .csv; - prints)
+  --sample N            draw N random units: print ids of queries, or write a collection with -o
+index | options | index
+  --verify              compare every byte of an index with its checksums
+search | options | collection index
+  --model MODEL=bm25    model, such as bm25(k1=0.9, b=0.4); see heldout list models
+  --query WORDS         show the best documents for these words
+search | options | vectors
+  --metric cosine|ip=cosine  how vectors are compared
+search | options
+  -k --depth N          documents per query (default: 1000; with --query 10)
+fuse | options
+  --how NAME=rrf        method: see heldout list methods
+  --norm NAME           normalisation of scores per query: minmax, max, sum, zscore, rank, none
+                        (default: minmax; rrf has none)
+  --weights X,Y         for wsum: one weight per run, separated by commas
+  --k X                 for rrf (default: 60)
+  --depth N             documents per query (default: all)
+  --name NAME           name of the run (default: the method)
+agree | options
+  --runs RUN+           runs to rank under both judgements
+  -l --rel N=1          lowest grade that counts as relevant
+power | options
+  --difference X+       differences to detect
+  --queries --units N+  amounts of data: queries or units
+  --half-width X+       half-widths of the interval of the difference
+  --power X=0.8         power
+  --sd X                standard deviation of the differences, if known
+  --simulate            also compute the power by simulation
+study | options
+  --system SYSTEM=bm25  model, with ranges that are tuned: bm25(k1=0.5:3:6, b=0.3,0.75)
+  -m --measure NAME=nDCG@10  measure
+  --draws N=200         repetitions
+  --fraction X=0.5      fraction of the documents used as training data
+  --sets N=1            disjoint samples of that size per repetition
+  --folds K=5           document folds
+  --pre-split           tune once before splitting (leaks)
+  --replicates GRADE=100  random half-samples per interval
+demo | options
+  --files               write small example files (judgements, two runs) instead
+eval compare power | predictions
+  --task ranking|classification|regression|text  what files hold (default: recognised by content)
+eval compare power chart | predictions | classification
+  --positive CLASS      positive class of two (default: the last)
+eval | predictions | classification
+  --threshold X         predict the positive class from this score on
+  --per-class           precision, recall, … of each class
+  --confusion           confusion matrices
+  --hull                ROC convex hull of all systems (two classes)
+compare power | predictions | classification regression
+  --by-unit             compare or plan over units even if there are folds
+eval compare | texts | text
+  -r --references FILE...  references (repeat for more)
+compare power | input
+  --scores FILE         table of scores (CSV, TSV or Parquet; wide or long; also the output of
+                        heldout eval -q), or a results folder of heldout run
+compare power | input | scores
+  --unit NAME           with --scores: column of unit ids
+compare power chart | input | scores
+  --lower-is-better     table of scores: errors, times
+run search | input | systems collection
+  --index FOLDER
+run split collection study search | input | systems collection index vectors
+  --queries FILE        queries, if the collection has none
+run split collection study | input | systems
+  --qrels FILE          judgements (separate several files with commas)
+collection search | input | collection index
+  --query-field NAME=title  title, description, narrative, or several joined by +
+collection index | input | collection
+  --fields NAMES        document fields to read, separated by commas
+  --encoding NAME=utf-8  text encoding
+collection | input
+  --split NAME          split of a BEIR folder (default: test)
+compare report chart | input
+  --collection NAME     collection, for texts and judgements in a report or a chart
+eval compare | machine judgements | ranking
+  --machine FILE        judgements of a machine for these and further queries
+  --assume-random       the queries with human judgements are a random sample of all
+run | machine judgements | systems
+  --machine FILE
+  --assume-random
+run split | plan (what is held out) | systems
+  --folds K             K folds, each held out once (default: 10 for queries, 5 for documents)
+  --hold-out SHARE      a random fraction, or number, of units
+  --leave-one-out       every unit alone
+  --bootstrap N         N bootstrap samples; units that are not drawn are held out
+  --folds-file FILE     folds from a table of id and fold, or from JSON
+  --test-ids FILE       the ids in a file, one per line
+  --later FILE          the latest fifth, by a table of id and time
+  --repeats N           repeat folds or hold-out N times (default: 1)
+  --validation SHARE    with --hold-out: a validation part of this size, to tune on
+  --stratify NAME       balance relevance (relevant documents), length, or a field of the queries
+run split study | plan (what is held out) | systems
+  --groups WHAT         keep units together: near-duplicates (almost the same text), duplicates (the
+                        same text; default for documents), none, or a table of id and group
+eval compare agree power | analysis
+  --level X=0.95        confidence level of intervals and tests
+compare power | analysis
+  --alternative two-sided|greater|less=two-sided  alternative hypothesis (greater: new is better)
+compare power | analysis | ranking scores
+  --test-share X        units are folds: n_test / n_train, 0.1111 for 10 folds
+run | analysis | systems
+  --level X
+run index search study | text analysis | systems collection
+  --stemmer NAME        Snowball stemmer, such as english or german
+  --stop LIST           stop words: english, or a file of words
+index | text analysis | collection
+  --keep-case           keep upper and lower case
+eval compare agree study search fuse chart | output
+  -o --output FILE      write to FILE, in the format of its suffix
+eval | output
+  -f --format table|tsv|csv|md|latex|html|json|parquet|trec  format (default: the suffix of -o, else
+                        table on a terminal, tsv elsewhere)
+compare | output
+  -f --format table|tsv|csv|md|latex|html|json|parquet|junit  format (default: the suffix of -o)
+report | output
+  -o --output FILE=report.html  file to write
+chart | output
+  --data FILE           write the numbers of the chart as CSV (- prints them)
+run split collection index | output | collection systems experiment
+  -o --output FOLDER    folder to write
+  --force               overwrite what is there
+split collection | output
+  --to beir|trec|lines  format of collections (default: beir)
+study | output
+  --figures FOLDER      write the data of the figures as CSV
+eval compare run split collection index search fuse agree power ledger study list | output
+  --json                print JSON at full precision
+compare run agree | output
+  --full                print everything: all columns and pairs, and what they mean
+eval compare run report chart split collection index search fuse agree power study demo | output
+  --quiet               print the result only, no notes
+eval compare agree power split study | execution
+  --seed SEED=0         random seed
+run | execution | systems
+  --seed SEED
+run | execution
+  --resume              continue an interrupted run
+  --dry-run             check everything and show what would be run
+  --jobs N=1            processes for functions and estimators; results are the same
+  --dask CLUSTER        run on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file
+index | execution | collection
+  --jobs N              threads (default: one per core)
+  --max-memory SIZE     memory of the process (default: 1GB), unless ids and vocabulary need more
+"""
+# All text is English, and looking for translations of argparse's takes time at every start.
+setattr(argparse, "_", lambda text: text)  # noqa: B010 - a name that its types do not have
 
-INPUT: Final = "input"
-PLAN: Final = "plan (what is held out)"
-ANALYSIS: Final = "analysis"
-TEXT: Final = "text analysis"
-OUTPUT: Final = "output"
-EXECUTION: Final = "execution"
+INPUTS: Final = {
+    "ranking": "runs",
+    "classification": "predicted classes",
+    "regression": "predicted numbers",
+    "text": "texts",
+    "scores": "tables of scores (--scores FILE)",
+    "results": "results of heldout run",
+    "sd": "a standard deviation (--sd)",
+    "systems": "systems (--system)",
+    "experiment": "an experiment file, in which it is a field",
+    "collection": "collections",
+    "index": "an index",
+    "vectors": "vectors",
+}
+"""What a command can be given, as messages call it."""
+ONE_OF: Final = (
+    ("folds", "hold_out", "leave_one_out", "bootstrap", "folds_file", "test_ids", "later"),
+    ("complete", "intersection"),
+)
+"""Options of which one can be given."""
+NEEDS: Final = {
+    "no_summary": "per_unit",
+    "margin": "gate",
+    "assume_random": "machine",
+    "validation": "hold_out",
+}
+"""Options that mean nothing without another."""
 
 
-def positive(text: str) -> int:
-    """Return a positive integer."""
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
+def _whole(text: str, least: int = 0) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise ValueError
     return int(text)
 
 
-def size(text: str) -> int:
-    """Return a number of bytes, from a text such as ``2GB``."""
+def _size(text: str) -> int:
     parts = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])I?B?|B)?\s*", text.upper())
-    found = float(parts[1]) * 1024 ** " KMGT".index(parts[2] or " ") if parts else inf
-    if not found < 1 << 60:
-        message = f"{text[:50]!r} is not a size: write 500MB or 1.5GB, for example"
-        raise argparse.ArgumentTypeError(message)
-    return int(found)
+    size = float(parts[1]) * 1024 ** " KMGT".index(parts[2] or " ") if parts else 1 << 60
+    if size >= 1 << 60:
+        raise ValueError
+    return int(size)
 
 
-def _share(text: str) -> float:
-    try:
-        return int(text) if text.isdigit() else float(text)
-    except ValueError:
-        message = f"{text!r} is neither a fraction nor a number of units"
-        raise argparse.ArgumentTypeError(message) from None
-
-
-# Output
-
-
-def add_json(parser: argparse.ArgumentParser, words: str = "print JSON at full precision") -> None:
-    """Add ``--json``."""
-    group(parser, OUTPUT).add_argument("--json", action="store_true", help=words)
-
-
-def add_quiet(
-    parser: argparse.ArgumentParser, words: str = "print the result only, no notes"
-) -> None:
-    """Add ``--quiet``."""
-    group(parser, OUTPUT).add_argument("--quiet", action="store_true", help=words)
-
-
-def add_detail(parser: argparse.ArgumentParser) -> None:
-    """Add ``--full``."""
-    group(parser, OUTPUT).add_argument(
-        "--full",
-        action="store_true",
-        help="print all columns and pairs, what they mean and how they were made",
-    )
-
-
-# Analysis
-
-
-def add_machine(parser: argparse.ArgumentParser) -> None:
-    """Add the options for judgements of a machine."""
-    add = group(parser, "machine judgements").add_argument
-    add(
-        "--machine",
-        metavar="FILE",
-        help="judgements of a machine for these and further queries, to make the human ones count "
-        "for more",
-    )
-    add(
-        "--assume-random",
-        action="store_true",
-        help="the queries with human judgements are a random sample of all (heldout split "
-        "--sample)",
-    )
-
-
-def machine_given(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `add_machine` as the library takes them; empty without a machine."""
-    if getattr(options, "machine", None) is None:
-        if getattr(options, "assume_random", False):
-            raise InputError("--assume-random goes with --machine FILE")
-        return {}
-    return {"machine": options.machine, "assume_random": options.assume_random}
-
-
-def add_measures(
-    parser: argparse.ArgumentParser, words: str = "measure (repeat for more)", **settings: Any
-) -> None:
-    """Add ``--measure`` to the command's own options."""
-    settings = {"action": "append", **settings}
-    parser.add_argument("-m", "--measure", metavar="NAME", help=words, **settings)
-
-
-def add_level(parser: argparse.ArgumentParser, default: float | None = 0.95) -> None:
-    """Add ``--level``.
-
-    Parameters
-    ----------
-    default
-        Its value if it is not given; None for what an experiment has by default.
-    """
-    add = group(parser, ANALYSIS).add_argument
-    add(
-        "--level",
-        type=float,
-        default=default,
-        metavar="X",
-        help="confidence level of intervals and tests (default: 0.95)",
-    )
-
-
-def add_alternative(parser: argparse.ArgumentParser, meaning: str) -> None:
-    """Add ``--alternative``; ``meaning`` says what its values ask for."""
-    add = group(parser, ANALYSIS).add_argument
-    add(
-        "--alternative",
-        choices=("two-sided", "greater", "less"),
-        default="two-sided",
-        help=f"alternative hypothesis: {meaning} (default: two-sided)",
-    )
-
-
-def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
-    """Add ``--seed``; None as the default tells whether it was given."""
-    group(parser, EXECUTION).add_argument(
-        "--seed", type=int, default=default, metavar="N", help="random seed (default: 0)"
-    )
-
-
-# Collections and text
-
-
-def add_source(parser: argparse.ArgumentParser, or_index: str = "") -> None:
-    """Add the collection; ``or_index`` says what is done with an index in its place."""
-    what = "pydocs, irds:NAME, a folder or a file"
-    metavar = "COLLECTION_OR_INDEX" if or_index else "COLLECTION"
-    what = f"{what}; or an index: {or_index}" if or_index else what
-    parser.add_argument("collection", metavar=metavar, help=what)
-
-
-def add_queries(parser: argparse.ArgumentParser) -> None:
-    """Add ``--queries`` and ``--qrels`` of a collection."""
-    add = group(parser, INPUT).add_argument
-    add("--queries", metavar="FILE", help="queries, if the collection has none")
-    add("--qrels", metavar="FILE", help="judgements (separate several files with commas)")
-
-
-def add_query_field(parser: argparse.ArgumentParser) -> None:
-    """Add ``--query-field``."""
-    group(parser, INPUT).add_argument(
-        "--query-field",
-        default="title",
-        metavar="NAME",
-        help="title, description, narrative, or several joined by + (default: title)",
-    )
-
-
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how documents are read."""
-    add = group(parser, INPUT).add_argument
-    add("--fields", metavar="NAMES", help="document fields to read, separated by commas")
-    add("--encoding", default="utf-8", metavar="NAME", help="text encoding (default: utf-8)")
-
-
-def add_stemming(parser: argparse.ArgumentParser) -> None:
-    """Add ``--stemmer`` and ``--stop``."""
-    add = group(parser, TEXT).add_argument
-    add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english or german")
-    add("--stop", metavar="LIST", help="stop words: english, or a file of words")
-
-
-# Plans
-
-PLANS: Final = {
-    "folds": ("kfold", "folds"),
-    "hold_out": ("holdout", "test"),
-    "leave_one_out": ("leave-one-out", None),
-    "bootstrap": ("bootstrap", "replicates"),
-    "folds_file": ("given", "folds"),
-    "test_ids": ("test-set", "ids"),
-    "later": ("chronological", "order"),
+KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
+    "N": (lambda text: _whole(text, 1), "a positive integer"),
+    "K": (int, "an integer"),
+    "GRADE": (_whole, "0 or a positive integer"),
+    "SEED": (int, "an integer"),
+    "X": (float, "a number"),
+    "X,Y": (lambda text: tuple(map(float, text.split(","))), "numbers such as 0.3,0.7"),
+    "SHARE": (lambda text: int(text) if text.isdigit() else float(text), "a fraction or a number"),
+    "SIZE": (_size, "a size such as 500MB or 1.5GB"),
 }
-"""Options that name a plan: its kind, and the field that has their value."""
+"""What values must be, by what the help calls them; all others are texts."""
 
 
-def add_plan_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how units are held out."""
-    plan = group(parser, PLAN)
-    add = plan.add_mutually_exclusive_group().add_argument
-    add(
-        "--folds",
-        type=int,
-        metavar="K",
-        help="K folds, each held out once (default: 10 for queries, 5 for documents)",
-    )
-    add("--hold-out", type=_share, metavar="X", help="a random fraction, or number, of units")
-    add("--leave-one-out", action="store_true", help="every unit alone")
-    add(
-        "--bootstrap",
-        type=positive,
-        metavar="N",
-        help="N bootstrap samples; units that are not drawn are held out",
-    )
-    add("--folds-file", metavar="FILE", help="folds from a table of id and fold, or from JSON")
-    add("--test-ids", metavar="FILE", help="the ids in a file, one per line")
-    add("--later", metavar="FILE", help="the latest fifth, by a table of id and time")
-    add = plan.add_argument
-    add("--repeats", type=int, metavar="N", help="repeat folds or hold-out N times (default: 1)")
-    add(
-        "--validation",
-        type=_share,
-        metavar="X",
-        help="with --hold-out: a validation part of this size, to tune on",
-    )
-    add(
-        "--stratify",
-        metavar="NAME",
-        help="balance the parts: relevance (number of relevant documents), length, or a field of "
-        "the queries",
-    )
-    add_groups(add)
+class Option(NamedTuple):
+    """An option of some commands; one without `metavar` is a switch."""
+
+    flags: list[str]
+    metavar: str
+    repeat: str  # "...": may be given again; "+": takes several values
+    choices: list[str]
+    default: str | None
+    help: str
+    commands: list[str]
+    group: str
+    inputs: list[str]
+
+    @property
+    def long(self) -> str:
+        """Its first long spelling."""
+        return next(flag for flag in self.flags if flag.startswith("--"))
+
+    @property
+    def name(self) -> str:
+        """The name of its value in the parsed options."""
+        return "format" if self.long == "--json" else self.long[2:].replace("-", "_")
+
+    def value(self, text: str) -> Any:
+        """Its value; a wrong one is refused."""
+        convert, expected = KINDS.get(self.metavar, (str, ""))
+        try:
+            if not self.choices or text in self.choices:
+                return convert(text)
+        except ValueError:
+            raise InputError(f"expected {expected}", argument=self.name, value=text) from None
+        raise InputError(meant(text, self.choices), argument=self.name, value=text)
 
 
-def check_plan_options(options: argparse.Namespace) -> None:
-    """Refuse options that would have no effect with the chosen plan."""
-    if options.validation is not None and options.hold_out is None:
-        raise InputError("--validation goes with --hold-out")
-    named = [name for name in given_plan_options(options) if name in PLANS]
-    random = options.folds is not None or options.hold_out is not None or not named
-    for name in ("repeats", "stratify"):
-        if getattr(options, name) is not None and not random:
-            raise InputError(f"--{name} goes with --folds and --hold-out")
-    drawn = options.leave_one_out or options.bootstrap is not None
-    if options.groups is not None and not (random or drawn):
-        raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
+@cache
+def options_of(command: str = "") -> Sequence[Option]:
+    """The options of a command, in the order of its help; by default all options."""
+    options: list[Option] = []
+    section: list[list[str]] = []
+    for line in re.sub(r"\n {20,}", " ", TABLE).splitlines():
+        if not line.startswith(" "):
+            commands, group, *inputs = line.split(" | ")
+            section = [commands.split(), [group], " ".join(inputs).split()]
+            continue
+        if command and command not in section[0]:
+            continue
+        written, _, words = line.strip().partition("  ")
+        flags = re.findall(r"(?<!\S)-\S+", written)
+        value, _, default = written.rpartition(" ")[2].partition("=")
+        value = "" if value.startswith("-") else value
+        choices = value.split("|") if "|" in value else []
+        repeat = re.search(r"\.\.\.$|\+$|$", value)[0]  # type: ignore[index]
+        words, shown = words.strip(), default or None
+        if not words:
+            from heldout.experiment.fields import FIELDS
+
+            field = FIELDS[flags[-1][2:].replace("-", "_")]
+            choices, words, shown = list(field.choices), field.description, field.default or None
+        first, parenthesis, rest = words.partition(" (")
+        words = (f"{first}: {', '.join(choices)}" if choices else first) + parenthesis + rest
+        words += f" (default: {shown})" if shown else ""
+        metavar = "NAME" if choices else value.removesuffix(repeat)
+        usual = default or None
+        options.append(
+            Option(
+                flags, metavar, repeat, choices, usual, words, section[0], section[1][0], section[2]
+            )
+        )
+    return options
 
 
-def given_plan_options(options: argparse.Namespace) -> list[str]:
-    """The options of plans that were given, first the one that names a plan."""
-    names = (*PLANS, "repeats", "validation", "stratify", "groups")
-    return [name for name in names if getattr(options, name) not in (None, False)]
+class Parser:
+    """The parser of a command.
+
+    `arguments` are what follows the options, with help: ``{"files+ FILE": "runs"}``. `usage` has a
+    line per way to call the command, `examples` are command lines, `notes` are below the options.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        summary: str,
+        arguments: Mapping[str, str],
+        *,
+        usage: str = "",
+        examples: str = "",
+        notes: str = "",
+    ) -> None:
+        self.command, self.summary, self.examples, self.notes = command, summary, examples, notes
+        self.arguments = [(*name.split(" ", 1), words) for name, words in arguments.items()]
+        shown = {"?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}
+        each = (shown.get(name[-1], "{0}").format(metavar) for name, metavar, _ in self.arguments)
+        self.usage = usage or " ".join(each)
+
+    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """What was given, and nothing else; files and options may come in any order."""
+        given, unknown = self._argparse().parse_known_intermixed_args(list(arguments))
+        if unknown:
+            raise InputError(_unknown(unknown[0], self.command))
+        for option in options_of(self.command):
+            value = getattr(given, option.name, None)
+            if option.metavar and value is not None:
+                several = (
+                    option.value(value) if not option.repeat else list(map(option.value, value))
+                )
+                setattr(given, option.name, several)
+        for names in ONE_OF:
+            two = [f"--{name.replace('_', '-')}" for name in names if hasattr(given, name)]
+            if len(two) > 1:
+                raise InputError(f"{two[0]} and {two[1]} exclude each other: give one of them")
+        for name, needed in NEEDS.items():
+            if hasattr(given, name) and not hasattr(given, needed):
+                flags = (f"--{each.replace('_', '-')}" for each in (name, needed))
+                raise InputError(f"{' goes with '.join(flags)}")
+        return given
+
+    def _argparse(self) -> argparse.ArgumentParser:
+        # With a usage of our own, argparse does not format one at every start.
+        reader = _Reader(f"heldout {self.command}", usage="", add_help=False, allow_abbrev=False)
+        reader.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=80)
+        for name, metavar, _ in self.arguments:
+            count = name[-1] if name[-1] in "?*+" else None
+            reader.add_argument(name.rstrip("?*+"), nargs=count, metavar=metavar)
+        for option in options_of(self.command):
+            # What is not given is absent: whoever asks "was it given?" needs no list of defaults.
+            settings: dict[str, Any] = {"action": "store"}
+            if option.long == "--json":
+                settings = {"action": "store_const", "const": "json"}
+            elif not option.metavar:
+                settings = {"action": "store_true"}
+            elif option.repeat:
+                settings = {"action": "append"}
+                settings = (
+                    settings if option.repeat == "..." else {"action": "extend", "nargs": "+"}
+                )
+            absent = argparse.SUPPRESS
+            reader.add_argument(*option.flags, dest=option.name, default=absent, **settings)
+        return reader
 
 
-def plan_table(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the plan options that were given, as the table ``[plan]`` of an experiment."""
-    table: dict[str, Any] = {}
-    for name in given_plan_options(options):
-        kind, field = PLANS.get(name, (None, name))
-        value = getattr(options, name)
-        table |= {} if kind is None else {"kind": kind}
-        if field is not None:
-            table[field] = {"file": value} if name in {"folds_file", "test_ids"} else value
-    for name in ("order", "groups"):
-        if name in table:
-            table[name] = file_or_word(table[name])
-    return table
+class _Reader(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Raise the message instead of exiting."""
+        raise InputError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
+
+
+def complete(given: argparse.Namespace, command: str, kind: str = "") -> argparse.Namespace:
+    """Refuse what has no effect for this kind of input; fill in the defaults of all others."""
+    for option in options_of(command):
+        if not hasattr(given, option.name):
+            switch = None if option.metavar or option.name == "format" else False
+            usual = option.value(option.default) if option.default else switch
+            setattr(given, option.name, usual)
+        elif kind and option.inputs and kind not in option.inputs:
+            named = " and ".join(INPUTS[name] for name in option.inputs)
+            raise InputError(f"{option.long} is for {named}, not for {INPUTS[kind]}")
+    return given
+
+
+def meant(given: str, known: Iterable[str]) -> str:
+    """What may have been meant by a word that is not known."""
+    from difflib import get_close_matches  # only for a mistake
+
+    known = list(known)
+    close = get_close_matches(given, known, 1, 0.7)
+    close = close or [name for name in known if name.startswith(given)]
+    return f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
+
+
+def _unknown(given: str, command: str) -> str:
+    """What to do about an option that this command does not have."""
+    flag = given.partition("=")[0]
+    if not flag.startswith("-"):
+        return f"unexpected {given!r} (see heldout {command} --help)"
+    homes = [name for option in options_of() if flag in option.flags for name in option.commands]
+    if homes:
+        return f"{flag} is an option of heldout {', '.join(homes)}, not of heldout {command}"
+    hint = meant(flag, [name for option in options_of(command) for name in option.flags])
+    see = hint if hint.startswith("did") else f"see heldout {command} --help"
+    return f"unknown option {flag}: {see}"
+
+
+# Python's names as options
+
+SPELLED: Final = {
+    "by='unit'": "--by-unit",
+    "verify=False": "--unverified",
+    "missing='zero'": "without --intersection",
+    "workers": "--jobs",
+    "memory": "--max-memory",
+}
+"""What options call differently."""
+
+
+def spelled(argument: Argument, command: str) -> str:
+    """A Python argument as an option of a command, if it has such an option."""
+    if str(argument) in SPELLED:
+        return SPELLED[str(argument)]
+    names = {argument.name, argument.name.removesuffix("s")}
+    for option in options_of(command):
+        if option.name in names or option.long == SPELLED.get(argument.name):
+            shown = argument.shown.strip("'\"")
+            return f"{option.long} {shown}" if option.metavar else option.long
+    return str(argument)
+
+
+def place_of(given: argparse.Namespace) -> Callable[[str], str]:
+    """Return what names a field of an experiment, such as ``systems[0].model``, as an option."""
+    import shlex
+
+    def place(name: str) -> str:
+        if entry := re.match(r"(system|measure)s\[(\d+)\]", name):
+            flag, number = {"system": "--system", "measure": "-m"}[entry[1]], int(entry[2])
+            texts = getattr(given, entry[1], None) or []
+            if number < len(texts) and isinstance(texts[number], str):
+                return f"{flag} {shlex.quote(texts[number])}"
+            return "--against" if flag == "--system" and given.against else flag
+        if name in {"collection", "collection.source", "collection.qrels"}:
+            return "--qrels" if given.qrels is not None else str(given.experiment)
+        if name in {"plan", "plan.queries", "plan.documents", "systems", "analyzer"}:
+            return {"systems": "--system", "analyzer": name}.get(name, "")
+        return f"--{name.rpartition('.')[2].replace('_', '-')}"
+
+    return place

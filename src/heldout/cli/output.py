@@ -1,126 +1,193 @@
-"""The format of a result: by ``--format``, or by the suffix of ``-o FILE``."""
+"""Where results go: the only place that knows formats and files."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+import sys
+from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.help import group
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["TABLE_FORMATS", "add_format", "add_output", "output_format", "suffixes_of"]
+    from heldout.data.run import Run
+    from heldout.report.table import Table
 
-FORMAT_OF: Final = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".md": "md",
-    ".tex": "latex",
-    ".html": "html",
-    ".htm": "html",
-    ".png": "png",
-    ".svg": "svg",
-    ".pdf": "pdf",
-    ".xml": "junit",
+FORMAT_OF: Final = {".tex": "latex", ".htm": "html", ".xml": "junit"} | {
+    f".{kind}": kind
+    for kind in ("csv", "tsv", "json", "parquet", "md", "html", "png", "svg", "pdf")
 }
-"""The format of a file by its suffix."""
+FOREIGN: Final = (".gz", ".xz", ".bz2", ".zst", ".zip", ".xlsx", ".xls", ".docx")  # no result's
+TABLES: Final = ("table", "tsv", "csv", "md", "latex", "html", "json")
+"""The formats of most results."""
 
-FOREIGN: Final = (".gz", ".xz", ".bz2", ".zst", ".zip", ".xlsx", ".xls", ".docx")
-"""Suffixes of formats that no result is written in."""
-
-TABLE_FORMATS: Final = ("auto", "table", "tsv", "csv", "md", "latex", "html", "json")
-"""The formats of most commands that print tables."""
+RUNS: Final = ("trec", "csv", "tsv", "json", "parquet")
 
 
-def add_output(
-    parser: argparse.ArgumentParser,
-    formats: Sequence[str] = TABLE_FORMATS,
-    *,
-    auto: str = "table",
-    named: bool = True,
-) -> None:
-    """Add ``--output``, ``--format`` and ``--json``.
-
-    Parameters
-    ----------
-    formats
-        The formats that the command can write; the first is ``auto``.
-    auto
-        The default, when no suffix decides.
-    named
-        Whether to add ``--format``; if not, the suffix of the file decides alone.
-    """
-    add = group(parser, "output").add_argument
-    suffixes = " ".join(suffixes_of(formats))
-    add("-o", "--output", metavar="FILE", help=f"write to FILE; format by suffix: {suffixes}")
-    parser.set_defaults(format="auto")
-    if named:
-        add_format(parser, formats, f"(default: {auto}, or the suffix of -o)")
-    words = "same as -f json" if named else "print JSON at full precision"
-    add("--json", action="store_const", dest="format", const="json", help=words)
-
-
-def add_format(parser: argparse.ArgumentParser, formats: Sequence[str], words: str) -> None:
-    """Add ``--format``."""
-    group(parser, "output").add_argument(
-        "-f",
-        "--format",
-        choices=formats,
-        default="auto",
-        metavar="NAME",
-        help=f"{', '.join(one for one in formats if one != 'auto')} {words}",
-    )
-
-
-def suffixes_of(formats: Sequence[str]) -> list[str]:
-    """The suffixes of files in these formats."""
-    found = {kind: suffix for suffix, kind in reversed(FORMAT_OF.items())}
-    return [suffix for kind, suffix in reversed(found.items()) if kind in formats]
-
-
-def output_format(
-    asked: str, output: str | None, formats: Sequence[str], default: str | None
+def format_of(
+    options: argparse.Namespace, formats: Sequence[str] = TABLES, default: str = "table"
 ) -> str:
-    """Return the format to write: as asked, else by the suffix, else the default.
-
-    Parameters
-    ----------
-    asked
-        What ``--format`` says.
-    output
-        The file, if there is one.
-    formats
-        The formats that the command can write.
-    default
-        For standard output, and for a suffix that says nothing; None if there must be one.
-
-    Examples
-    --------
-    >>> output_format("auto", "a.csv", TABLE_FORMATS, "table")
-    'csv'
-    >>> output_format("md", "a.csv", TABLE_FORMATS, "table")
-    'md'
-    >>> output_format("auto", "a.txt", TABLE_FORMATS, "table")
-    'table'
-    """
-    kind = asked if asked != "auto" else _by_suffix(output, formats, default)
-    if output is None and kind == "parquet":
+    """The format that was asked for, else that of the suffix of ``-o``, else the default."""
+    output = getattr(options, "output", None)
+    kind = getattr(options, "format", None) or by_suffix(output, formats, default)
+    if kind == "parquet" and output is None:
         raise InputError("Parquet is a binary format: name a file with -o FILE")
     return kind
 
 
-def _by_suffix(output: str | None, formats: Sequence[str], default: str | None) -> str:
+def by_suffix(output: str | None, formats: Sequence[str], default: str = "") -> str:
+    """The format of a file; a suffix that says nothing is that of the default, if there is one."""
     suffix = os.path.splitext(output or "")[1].lower()  # noqa: PTH122 - pathlib is slow to import
     kind = FORMAT_OF.get(suffix)
     if kind in formats:
         return str(kind)
-    if default is None or kind is not None or suffix in FOREIGN:
+    if kind or suffix in FOREIGN or not default:
         said = f"unknown suffix {suffix!r}" if suffix else "no suffix"
-        known = ", ".join(suffixes_of(formats))
-        raise InputError(f"-o {output}: {said}; use one of {known}")
+        known = [name for name, kind in FORMAT_OF.items() if kind in formats and name != ".htm"]
+        raise InputError(f"-o {output}: {said}; use one of {', '.join(known)}")
     return default
+
+
+def write(
+    results: Sequence[Any],
+    options: argparse.Namespace,
+    kind: str,
+    *,
+    tables: Callable[[], Sequence[Table]] | None = None,
+    frames: Sequence[str] = ("parquet",),
+    own: Mapping[str, Callable[[], str]] | None = None,
+    first: Callable[[], object] | None = None,
+) -> None:
+    """Write results in a format; a file is complete or is not there.
+
+    `tables` are shown instead of those of `heldout.report`; `frames` are formats that are written
+    from the frames of the results, `own` those that this command has in its own way. `first` is
+    called when all is rendered and nothing shown: if it fails, nothing is.
+    """
+    output: str | None = getattr(options, "output", None)
+    if kind == "parquet" and output is not None:
+        from heldout.data.atomic import write_atomically
+
+        with write_atomically(output) as aside:
+            _frame(results).write_parquet(aside)
+            if first:
+                first()
+        return
+    if own and kind in own:
+        text = own[kind]()
+    elif kind == "json":
+        from heldout.as_json import json_text
+
+        several = [result.to_dict() for result in results]
+        text = json_text(several if len(several) > 1 else several[0])
+    elif kind in frames:
+        from heldout.report.table import safe_frame
+
+        text = safe_frame(_frame(results)).write_csv(separator="," if kind == "csv" else "\t")
+    else:
+        text = _for_people(results, options, kind, tables)
+    emit(text, output, first)
+
+
+def _for_people(
+    results: Sequence[Any],
+    options: argparse.Namespace,
+    kind: str,
+    tables: Callable[[], Sequence[Table]] | None,
+) -> str:
+    from heldout import report
+    from heldout.report.table import write_tables
+
+    if kind == "table" and tables is None:
+        full, quiet = getattr(options, "full", False), options.quiet
+        width = terminal_width(options)
+        return "\n".join(report.text(one, full=full, width=width, quiet=quiet) for one in results)
+    shown = tables() if tables else [table for one in results for table in report.tables(one)]
+    if kind == "table":
+        return write_tables(shown, "text", terminal_width(options))
+    if kind == "html":
+        from heldout.report.page.render import tables_page
+
+        return tables_page(this_command(), shown)
+    return write_tables(shown, kind)  # type: ignore[arg-type]
+
+
+def _frame(results: Sequence[Any]) -> Any:
+    frames = [result.to_frame() for result in results]
+    if len(frames) == 1:
+        return frames[0]
+    import polars as pl
+
+    return pl.concat(frames)
+
+
+def emit(text: str, output: str | None = None, first: Callable[[], object] | None = None) -> None:
+    """Print a text, or write it to a file when it is complete; `first` is called before."""
+    if output is None:
+        if first:
+            first()
+        sys.stdout.write(text)
+        sys.stdout.flush()  # before the notes, and before anybody is told that all is well
+        return
+    from heldout.data.atomic import write_atomically
+
+    with write_atomically(output) as aside:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        if first:
+            first()
+
+
+def note(lines: Iterable[str], options: argparse.Namespace) -> None:
+    """Print what is not part of the result to standard error."""
+    if not options.quiet:
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+
+def terminal_width(options: argparse.Namespace | None = None) -> int | None:
+    """Columns of the terminal; None if the output goes elsewhere."""
+    if getattr(options, "output", None) is not None or not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def print_run(run: Run, *, json: bool) -> None:
+    """Print a run as TREC lines or JSON."""
+    if json:
+        from heldout.as_json import json_text
+
+        emit(json_text(run.to_dict(), indent=None))
+        return
+    from heldout.data.trec import run_lines
+
+    sys.stdout.writelines(run_lines(run))
+
+
+def run_format(output: str | None) -> Any:
+    """The format of the file that a run is written to, which may be compressed."""
+    from heldout.data.files import EXTENSIONS
+
+    name, dot, compression = (output or "").rpartition(".")
+    return by_suffix(name if dot + compression.lower() in EXTENSIONS else output, RUNS, "trec")
+
+
+def check_page(path: str) -> None:
+    """Refuse a place that a page cannot be written to, before any work is done."""
+    from pathlib import Path
+
+    by_suffix(path, ("html",), "html")
+    place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{path} is a folder: name a file, such as {place}/report.html")
+    if not place.parent.is_dir():
+        raise InputError(f"{path}: the folder {place.parent} does not exist: create it first")
+
+
+def this_command() -> str:
+    """The command as it was given."""
+    import shlex
+
+    return shlex.join(["heldout", *sys.argv[1:]])

@@ -1,40 +1,23 @@
-"""The command ``run``: arguments to library calls."""
+"""heldout run: tune systems on training data, measure them on held-out data, and compare them."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.files import emit, is_file, show, split_paths
-from heldout.cli.groups import of_both
-from heldout.cli.help import group
-from heldout.cli.options import (
-    add_detail,
-    add_json,
-    add_measures,
-    add_plan_options,
-    add_queries,
-    add_quiet,
-    add_stemming,
-    check_plan_options,
-    given_plan_options,
-    plan_table,
-    positive,
-)
-from heldout.cli.places import option_of
-from heldout.cli.signals import Terminated
+from heldout.cli.inputs import of_both, plan_table, split_paths
+from heldout.cli.options import Parser, complete, place_of
+from heldout.cli.output import emit, note, terminal_width, this_command
 from heldout.errors import InputError
 from heldout.notes import count_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
 
     from heldout.experiment.experiment import Experiment
-    from heldout.experiment.manifest import Timings
-
-__all__ = ["add_run"]
+    from heldout.experiment.results.results import Results
 
 _EXAMPLES = """\
   heldout run pydocs --system 'bm25(k1=0.5:3:6, b=0:1:5)' --system 'ql-jm(lambda=0:1:11)'
@@ -54,7 +37,6 @@ _EXAMPLES = """\
   heldout run experiment.toml -o results --dask tcp://node1:8786
   heldout run results -o again                         repeat an experiment
 """
-
 _NOTES = """\
 A system is a model with parameters, run files, or a function f(train, test, **parameters) in a
 Python file, which is executed. k1=0.9 is fixed; k1=0.5:3:6 (from:to:count) and b=0.3,0.75 are
@@ -75,129 +57,83 @@ If all systems are run files or fusions of them and queries are held out, judgem
 A file with task = "classification" or "regression" has a table as [data] (file, target, text or
 features) and scikit-learn estimators as systems (estimator = "module:name", step__param in space).
 """
-
-_FIELDS: Final = {
-    "by": ("options", None),
-    "tune_for": ("options", "NAME"),
-    "inner": ("options", "K"),
-    "method": ("options", "NAME"),
-    "target_size": ("options", "N"),
-    "depth": ("options", "N"),
-    "baseline": ("options", "NAME"),
-    "index": ("input", "FOLDER"),
-    "machine": ("machine judgements", "FILE"),
-    "assume_random": ("machine judgements", None),
-    "level": ("analysis", "X"),
-    "seed": ("execution", "N"),
-}
-"""Fields of an experiment with an option of their name: its group, and what its value is called."""
-
-_DESCRIBING: Final = (
-    *_FIELDS,
-    *("measure", "stemmer", "stop", "queries", "qrels", "against"),
+_USAGE: Final = (
+    "COLLECTION --system SYSTEM [--system SYSTEM ...]\n"
+    "QRELS --system 'NAME=RUNS' [--system 'NAME=RUNS' ...]\nEXPERIMENT.toml\nRESULTS"
 )
-"""Options that describe an experiment; a file does that itself."""
+_INPUT: Final = (
+    "collection (pydocs, irds:NAME, a folder, a file, an index), judgements if all systems are run "
+    "files, an experiment (.toml), or a results folder to repeat"
+)
 
 
-def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``run``."""
-    parser = command(
-        commands,
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
         "run",
         "Tune systems on training data, measure them on held-out data, and compare them.",
-        _EXAMPLES,
+        {"experiment INPUT": _INPUT},
+        usage=_USAGE,
+        examples=_EXAMPLES,
         notes=_NOTES,
-        usage="COLLECTION --system SYSTEM [--system SYSTEM ...]\n"
-        "QRELS --system 'NAME=RUNS' [--system 'NAME=RUNS' ...]\nEXPERIMENT.toml\nRESULTS",
     )
-    add = parser.add_argument
-    add(
-        "experiment",
-        metavar="INPUT",
-        help="collection (pydocs, irds:NAME, a folder, a file, an index), judgements if all "
-        "systems are run files, an experiment (.toml), or a results folder to repeat",
-    )
-    add("--system", action="append", metavar="SYSTEM", help="system (repeat for more)")
-    add(
-        "--against",
-        action="extend",
-        nargs="+",
-        metavar="RUN",
-        help="run files to compare with, not tuned",
-    )
-    add_measures(parser, "measure (repeat for more; default: nDCG@10)")
-    add_queries(parser)
-    _add_fields(parser)
-    add_plan_options(parser)
-    add_stemming(parser)
-    _add_output(parser)
-    _add_execution(parser)
-    parser.set_defaults(run=_run)
 
 
-def _add_fields(parser: argparse.ArgumentParser) -> None:
-    """Add the options of fields, from their declarations; none has a default of its own."""
-    from heldout.experiment.experiment import Experiment  # other commands do not need pydantic
-
-    for name, field in Experiment.model_fields.items():
-        if name not in _FIELDS:
-            continue
-        title, value = _FIELDS[name]
-        known = field.default is not None and field.default is not False
-        default = f" (default: {field.default})" if known else ""
-        given: dict[str, Any] = {"help": f"{field.description}{default}"}
-        kind = field.annotation
-        if value is not None:
-            while get_args(kind):  # of Annotated[int, …] | None
-                kind = get_args(kind)[0]
-            given |= {"metavar": value, "type": kind if kind in {int, float} else str}
-        elif get_origin(kind) is Literal:
-            given["choices"] = get_args(kind)
-        else:
-            given["action"] = "store_true"
-        flags = [*(["-b"] if name == "baseline" else []), f"--{name.replace('_', '-')}"]
-        group(parser, title).add_argument(*flags, **given)
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    add = group(parser, "output").add_argument
-    add("-o", "--output", metavar="FOLDER", help="keep the results in FOLDER")
-    add_json(parser)
-    add_detail(parser)
-    add_quiet(parser, "print the result only: no progress bar, no notes")
-
-
-def _add_execution(parser: argparse.ArgumentParser) -> None:
-    add = group(parser, "execution").add_argument
-    add("--resume", action="store_true", help="continue an interrupted run")
-    add("--force", action="store_true", help="start from scratch, overwriting existing results")
-    add("--dry-run", action="store_true", help="check everything and show what would be run")
-    add(
-        "--jobs",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="processes for functions and estimators (default: 1; same results for any number)",
-    )
-    where = "tcp://HOST:PORT, tls://HOST:PORT, or a scheduler file"
-    add("--dask", metavar="CLUSTER", help=f"run on a Dask cluster: {where}")
-
-
-def _run(options: argparse.Namespace) -> int:
+def run(arguments: Sequence[str]) -> int:
+    """Run an experiment, or show what would be run."""
+    given = parser().read(arguments)
+    described = hasattr(given, "system")
+    options = complete(given, "run", "systems" if described else "experiment")
+    if options.resume and options.output is None:
+        raise InputError("--resume needs the folder of the run: -o FOLDER")
+    if options.resume and options.force:
+        raise InputError("--resume continues and --force starts from scratch: give one of them")
+    if options.dask is not None and options.jobs > 1:
+        raise InputError("--jobs are processes here, --dask is a cluster: give one of them")
+    from heldout.experiment.experiment import Experiment
     from heldout.experiment.problems import ExperimentError
 
-    _check(options)
-    experiment = _experiment(options)
+    place = options.experiment
+    if not described and not (place.endswith(".toml") or _has_results(place)):
+        what = "folder has no results" if os.path.isdir(place) else "is not an experiment"
+        raise InputError(
+            f"{place}: {what} (.toml): name the systems to run with --system, or give an "
+            "experiment file"
+        )
+    experiment = Experiment(**_fields(options)) if described else Experiment.read(place)
     try:
-        return (_dry_run if options.dry_run else _run_experiment)(experiment, options)
+        return (_plan if options.dry_run else _results)(experiment, options)
     except ExperimentError as error:
-        if options.system:  # else the fields are those of a file
-            error.place_of = option_of(options)
+        if described:  # else the fields are those of a file
+            error.place_of = place_of(options)
         raise
 
 
-def _run_experiment(experiment: Experiment, options: argparse.Namespace) -> int:
-    from heldout.cli.report import this_command
+def _has_results(place: str) -> bool:
+    return any(
+        os.path.isfile(os.path.join(place, name))  # noqa: PTH118 - pathlib is slow to import
+        for name in ("manifest.json", "experiment.toml")
+    )
+
+
+def _plan(experiment: Experiment, options: argparse.Namespace) -> int:
+    from heldout.as_json import json_text
+    from heldout.experiment.manifest import make_manifest
+    from heldout.report.experiment import loaded_code, plan_text
+
+    prepared = experiment.check()
+    if options.format == "json":
+        settings = make_manifest(prepared)["settings"]
+        settings.pop("analyzer", None)  # of an index, which a dry run does not open
+        loaded = loaded_code(prepared)
+        emit(json_text({"settings": settings, "loaded": loaded, "notes": prepared.notes}))
+    else:
+        emit(plan_text(prepared, terminal_width()))
+    return 0
+
+
+def _results(experiment: Experiment, options: argparse.Namespace) -> int:
+    from heldout.cli.main import INTERRUPTED, TERMINATED, Terminated
 
     try:
         results = experiment.run(
@@ -207,86 +143,57 @@ def _run_experiment(experiment: Experiment, options: argparse.Namespace) -> int:
             resume=options.resume,
             force=options.force,
             progress=not options.quiet,
-            on_message=None if options.quiet else _tell,
+            on_message=lambda sentence: note([sentence], options),
             command=this_command(),
         )
     except KeyboardInterrupt as error:
         ended = isinstance(error, Terminated)
         word = "terminated" if ended else "interrupted"
-        sys.stderr.write(f"heldout: {word}; {_how_to_go_on(options)}\n")
-        return 143 if ended else 130
-    from heldout.report.experiment import json_results, results_text
+        sys.stderr.write(f"heldout: {word}; {_how_to_continue(options)}\n")
+        return TERMINATED if ended else INTERRUPTED
+    if options.format == "json":
+        from heldout.as_json import json_text
 
-    if options.json:
-        text = json_results(results)
+        emit(json_text(results.to_dict()))
     else:
-        text = results_text(
-            results,
-            terminal=sys.stdout.isatty(),
-            full=options.full,
-            quiet=options.quiet,
-        )
-    (emit if options.json else show)(text)
-    if not options.quiet:
-        sys.stderr.write(_where(results.timings, options))
+        from heldout.report import text
+
+        emit(text(results, full=options.full, width=terminal_width(), quiet=options.quiet))
+    note([_where(results, options)], options)
     return 0
 
 
-def _tell(sentence: str) -> None:
-    sys.stderr.write(sentence + "\n")
+def _how_to_continue(options: argparse.Namespace) -> str:
+    """The command that continues this run."""
+    import shlex
+
+    if options.output is None:
+        return "nothing was kept; with -o FOLDER a run can be continued"
+    words = [word for word in sys.argv[1:] if word not in {"--resume", "--force"}]
+    return f"continue with: {shlex.join(['heldout', *words, '--resume'])}"
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Refuse options that do not go together, before anything is read."""
-    if options.resume and options.output is None:
-        raise InputError("--resume needs the folder of the run: -o FOLDER")
-    if options.resume and options.force:
-        raise InputError("--resume continues and --force starts from scratch: give one of them")
-    if options.dask is not None and options.jobs > 1:
-        raise InputError("--jobs are processes here, --dask is a cluster: give one of them")
-    check_plan_options(options)
-    if options.by == "both" and any(
-        getattr(options, name) is not None
-        for name in ("bootstrap", "folds_file", "test_ids", "later")
-    ):
-        raise InputError("--by both needs --folds, --hold-out or --leave-one-out")
-    if options.system:
-        return
-    given = [*_given(options, _DESCRIBING), *given_plan_options(options)]
-    if given:
-        flag = "-m" if given[0] == "measure" else f"--{given[0].replace('_', '-')}"
-        raise InputError(
-            f"{flag} describes an experiment and goes with --system; in an experiment file it is a "
-            "field"
-        )
-
-
-def _experiment(options: argparse.Namespace) -> Experiment:
-    from heldout.experiment.experiment import Experiment
-
-    if options.system:
-        return Experiment(**_fields(options))
-    if options.experiment.endswith(".toml") or _has_results(options.experiment):
-        return Experiment.read(options.experiment)
-    what = "folder has no results" if os.path.isdir(options.experiment) else "is not an experiment"
-    raise InputError(
-        f"{options.experiment}: {what} (.toml): name the systems to run with --system, or give an "
-        "experiment file"
+def _where(results: Results, options: argparse.Namespace) -> str:
+    """How long it took, and where the results are."""
+    timings = results.timings
+    took = f"{count_of(len(timings['items']), 'task')}, {timings['total']:.1f} s"
+    kept = options.output is not None
+    return f"{took}; " + (
+        f"results in {options.output}" if kept else "results were not kept (use -o FOLDER)"
     )
 
 
-def _has_results(place: str) -> bool:
-    from pathlib import Path
-
-    return Path(place, "manifest.json").is_file() or Path(place, "experiment.toml").is_file()
+# What the options describe
 
 
 def _fields(options: argparse.Namespace) -> dict[str, Any]:
     """The fields of an experiment, of those that were given."""
+    from heldout.experiment.fields import FIELDS
+
     fields: dict[str, Any] = {"collection": _collection(options), "systems": options.system}
     if options.measure:
         fields["measures"] = options.measure
-    fields |= _given(options, _FIELDS)
+    fields |= _given(options, FIELDS)
     plan = plan_table(options)
     if plan:
         fields["plan"] = of_both(plan) if options.by == "both" else plan
@@ -308,16 +215,12 @@ def _collection(options: argparse.Namespace) -> dict[str, Any]:
     """The collection; judgements alone if that is what was given."""
     source = options.experiment
     own = _given(options, ("queries",))
-    if options.qrels is None and not own and _names_files(source):
+    files = not source.endswith(".toml") and all(map(os.path.isfile, split_paths(source)))
+    if options.qrels is None and not own and files:
         return {"qrels": split_paths(source)}
     if options.qrels is not None:
         own["qrels"] = split_paths(options.qrels)
     return {"source": source, **own}
-
-
-def _names_files(source: str) -> bool:
-    """Whether these are files, and none that describes a collection."""
-    return not source.endswith(".toml") and all(map(is_file, split_paths(source)))
 
 
 def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
@@ -329,36 +232,3 @@ def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
     fields["systems"] = [*options.system, *untuned]
     if len(untuned) == len(options.system) == 1:
         fields.setdefault("baseline", file_stem(untuned[0]))
-
-
-def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:
-    from heldout.as_json import json_text
-    from heldout.experiment.manifest import make_manifest
-    from heldout.report.experiment import loaded_code, plan_text
-
-    prepared = experiment.check()
-    if options.json:
-        settings = make_manifest(prepared)["settings"]
-        settings.pop("analyzer", None)  # of an index, which a dry run does not open
-        loaded = loaded_code(prepared)
-        emit(json_text({"settings": settings, "loaded": loaded, "notes": prepared.notes}))
-    else:
-        sys.stdout.write(plan_text(prepared))
-    return 0
-
-
-def _how_to_go_on(options: argparse.Namespace) -> str:
-    """The command that continues this run."""
-    import shlex
-
-    if options.output is None:
-        return "nothing was kept; with -o FOLDER a run can be continued"
-    words = [one for one in sys.argv[1:] if one not in {"--resume", "--force"}]
-    return f"continue with: {shlex.join(['heldout', *words, '--resume'])}"
-
-
-def _where(timings: Timings, options: argparse.Namespace) -> str:
-    took = f"{count_of(len(timings['items']), 'task')}, {timings['total']:.1f} s"
-    if options.output is None:
-        return f"{took}; results were not kept (use -o FOLDER)\n"
-    return f"{took}; results in {options.output}\n"

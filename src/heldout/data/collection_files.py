@@ -23,7 +23,7 @@ from heldout.data.files import (
 from heldout.data.ids import as_id
 from heldout.data.qrels import Qrels, read_qrels
 from heldout.data.queries import Queries, read_queries
-from heldout.errors import FormatError, InputError, MissingExtraError
+from heldout.errors import Argument, FormatError, InputError, MissingExtraError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def read_collection(
     elif dataset is not None:
         topics = dataset.queries(query_field)
     else:
-        raise InputError(f"{found.name} has no queries: give a file of queries (queries=…)")
+        raise InputError(
+            f"{found.name} has no queries: give a file of queries (", Argument("queries", "…"), ")"
+        )
     paths: Sequence[Path_] = found.qrels
     if qrels is not None:
         paths = [qrels] if isinstance(qrels, str | os.PathLike) else qrels
@@ -113,7 +115,9 @@ def read_collection(
     elif found.only_judged:
         raise InputError(
             f"{found.name} has judgements of several splits, and none is called test: give the "
-            "file of one of them (qrels=…)"
+            "file of one of them (",
+            Argument("qrels", "…"),
+            ")",
         )
     return Collection(documents, topics, judged, name=name or found.name, notes=notes)
 
@@ -191,7 +195,9 @@ def _beir(folder: Path, reading: Reading, split: str | None) -> _Found:
     if split is not None and split not in splits:
         raise InputError(
             f"{folder / 'qrels'} has no split {split!r}; it has {', '.join(splits) or 'none'}: "
-            "choose one of them (split=…)"
+            "choose one of them (",
+            Argument("split", "…"),
+            ")",
         )
     chosen = split or (next(iter(splits)) if len(splits) == 1 else "test")
     others = [name for name in splits if name != chosen]
@@ -224,7 +230,11 @@ def _folder(folder: Path, reading: Reading, *, needs_queries: bool) -> _Found:
         raise InputError(f"{folder}: {problem}; {EXPECTED}")
     if len(queries) > 1 and needs_queries:
         shown = ", ".join(Path(one).name for one in queries)
-        raise InputError(f"{folder} has several files of queries ({shown}): choose one (queries=…)")
+        raise InputError(
+            f"{folder} has several files of queries ({shown}): choose one (",
+            Argument("queries", "…"),
+            ")",
+        )
     return _Found(
         folder.resolve().name,
         FileDocuments(documents, reading, formats.pop()),
@@ -372,7 +382,9 @@ class IrdsDocuments(FileDocuments):
         """Return the queries of the dataset, with their fields."""
         if not self._dataset.has_queries():
             raise InputError(
-                f"{self._name} has no queries: name a subset that has, or give a file (queries=…)"
+                f"{self._name} has no queries: name a subset that has, or give a file (",
+                Argument("queries", "…"),
+                ")",
             )
         with _available(self._name):
             topics = list(self._dataset.queries_iter())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from heldout.data.atomic import write_folder
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 
 if TYPE_CHECKING:
     import os
@@ -51,7 +51,7 @@ def export_collection(
     """
     writers = {"beir": _write_beir, "trec": _write_trec, "lines": _write_lines}
     if to not in writers:
-        raise InputError(f"to={to!r}: expected one of {', '.join(writers)}")
+        raise InputError(f"expected one of {', '.join(writers)}", argument="to", value=to)
     with new_export(folder, force=force) as aside:
         writers[to](collection, aside)
 
@@ -70,7 +70,9 @@ def new_export(folder: str | os.PathLike[str], *, force: bool) -> AbstractContex
             raise InputError(f"{target} is a file: give the path of a folder")
         if any(target.iterdir()) and not force:
             raise InputError(
-                f"{target} already exists: choose another folder, or overwrite it (force=True)"
+                f"{target} already exists: choose another folder, or overwrite it (",
+                Argument("force", "True"),
+                ")",
             )
         files = [one.name for one in target.rglob("*") if one.is_file()]
         strange = [name for name in files if not _EXPORTED.fullmatch(name)]
@@ -137,7 +139,9 @@ def _trec_id(one: str, what: str) -> str:
     if re.search(r"\s", one):
         raise InputError(
             f"the {what} id {one!r} has white space, which TREC files do not allow: export to BEIR "
-            "instead (to='beir')"
+            "instead (",
+            Argument("to", "'beir'"),
+            ")",
         )
     return escape(one, quote=False)
 

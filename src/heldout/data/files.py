@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.words import PADDING, Bytes
-from heldout.errors import FormatError, InputError, MissingExtraError
+from heldout.errors import Argument, FormatError, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -291,8 +291,10 @@ class Reading:
             is_usable = False
         if not is_usable:
             raise InputError(
-                f"encoding={self.encoding!r}: unknown encoding, or one that is not supported: try "
-                "utf-8, latin-1 or cp1252, or convert the files with iconv -t UTF-8"
+                "unknown encoding, or one that is not supported: try "
+                "utf-8, latin-1 or cp1252, or convert the files with iconv -t UTF-8",
+                argument="encoding",
+                value=self.encoding,
             )
         # A byte order mark is skipped in any case.
         object.__setattr__(self, "encoding", "utf-8" if name == "utf-8-sig" else name)
@@ -324,21 +326,22 @@ def text_lines(path: str, reading: Reading) -> Iterator[tuple[int, str]]:
 def decode_text(content: bytes, name: str, line: int = 1, encoding: str = "") -> str:
     """Decode whole lines from number `line`; by default UTF-8 without zero bytes."""
     at = -1 if encoding else content.find(0)
-    reason = "not a text file (byte 0x00)"
+    reason: tuple[str | Argument, ...] = ("not a text file (byte 0x00)",)
     try:
         if at < 0:
             return content.decode(encoding or "utf-8")
     except UnicodeDecodeError as error:
         at = error.start
         other = "latin-1" if encoding == "utf-8" else "utf-8"
-        hint = "convert it, for example with iconv -f latin1 -t utf-8"
+        reason = (f"byte 0x{content[at]:02x} is not {error.encoding.upper()}: ",)
         if encoding:
-            hint = f"name the encoding of the file (encoding='{other}')"
-        reason = f"byte 0x{content[at]:02x} is not {error.encoding.upper()}: {hint}"
+            reason += ("name the encoding of the file (", Argument("encoding", repr(other)), ")")
+        else:
+            reason += ("convert it, for example with iconv -f latin1 -t utf-8",)
     if content.startswith(UTF16_MARKS):
-        reason = UTF16
+        reason = (UTF16,)
     line += content.count(b"\n", 0, at)
-    raise FormatError(f"{name}:{line}", reason)
+    raise FormatError(f"{name}:{line}", *reason)
 
 
 def encoded(text: str, where: str) -> bytes:

@@ -110,7 +110,7 @@ def frame_of(frame: pl.DataFrame, library: Library) -> Any:
     if library == "polars":
         return frame
     if library != "pandas":
-        raise InputError(f"library={library!r}: expected polars or pandas")
+        raise InputError("expected polars or pandas", argument="library", value=library)
     import pandas as pd
 
     # Not to_pandas(), which needs pyarrow.

@@ -21,7 +21,7 @@ from heldout.data.predictions import (
 )
 from heldout.data.tables import Labels, Table, cell_text, read_names, read_table
 from heldout.data.words import number_of
-from heldout.errors import HeldoutError, InputError
+from heldout.errors import Argument, HeldoutError, InputError
 from heldout.notes import Note, named_few
 
 if TYPE_CHECKING:
@@ -151,9 +151,11 @@ def _classes(
     if threshold is not None or (column is None and (probable or POSITIVE not in columns)):
         if scores is None or (threshold is not None and (at is None or math.isnan(threshold))):
             raise InputError(
-                f"{table.source}: threshold={threshold:g} needs scores of two classes (found "
+                f"{table.source}: ",
+                Argument("threshold", f"{threshold:g}"),
+                " needs scores of two classes (found "
                 f"{len(classes)} classes {'without' if scores is None else 'with'} scores), and "
-                "has to be a number"
+                "has to be a number",
             )
         predicted = _decided(scores, at, threshold)
     return ClassPredictions(
@@ -215,7 +217,9 @@ def _score_matrix(
             raise InputError(
                 f"{table.source}: column {column} is for two classes, found {len(classes)} "
                 f"({named_few(classes, len(classes))}): give prob_CLASS or score_CLASS for each "
-                "class, or name the positive class if it never occurs (positive=…)"
+                "class, or name the positive class if it never occurs (",
+                Argument("positive", "…"),
+                ")",
             )
         values = table.numbers(column, column)
         scores[:, at], scores[:, 1 - at] = values, 1 - values if probable else -values
@@ -255,7 +259,7 @@ def _class_notes(
             "as probability 0",
         )
     if not is_decided:
-        lacking = "give the lowest score of a positive prediction (threshold=…)"
+        lacking = "give the lowest score of a positive prediction as threshold"
         yield Note("no-predictions", f"{name} has scores but no predictions: {lacking}")
     if guesses.names and not set(guesses.names) & set(truth.names):
         wrong, right = (named_few(sorted(one.names), 9, 3) for one in (guesses, truth))
@@ -365,5 +369,8 @@ def detect_task(paths: Sequence[str | os.PathLike[str]]) -> str:
         return "classification"
     raise InputError(
         f"{table.source}: truth and predictions are integers, which may be classes or numbers: "
-        "choose task='classification' or task='regression'"
+        "choose ",
+        Argument("task", "'classification'"),
+        " or ",
+        Argument("task", "'regression'"),
     )

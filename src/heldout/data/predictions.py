@@ -196,6 +196,8 @@ def positive_number(classes: Sequence[str], positive: str | None) -> int:
         return len(classes) - 1
     if positive not in classes:
         raise InputError(
-            f"positive={positive!r}: no such class; the classes are {', '.join(classes)}"
+            f"no such class; the classes are {', '.join(classes)}",
+            argument="positive",
+            value=positive,
         )
     return list(classes).index(positive)

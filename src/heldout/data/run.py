@@ -106,7 +106,9 @@ class Run:
         if isinstance(given, Run):
             return given if name is None else replace(given, name=name)
         if ties not in get_args(TiePolicy):
-            raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
+            raise InputError(
+                f"expected one of {', '.join(get_args(TiePolicy))}", argument="ties", value=ties
+            )
         rows = read_rows(given, "score")
         docs, scores, codes = rows.docs, rows.values, rows.codes
         if single_precision:

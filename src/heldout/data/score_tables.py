@@ -132,8 +132,8 @@ def _score_columns(table: Table, unit: str) -> list[str]:
         if is_usual or (are_whole and 3 <= len(cells) == len(texts)):
             raise InputError(
                 f"{table.source}: column {name} looks like ids (by its name, or because of a "
-                f"different integer in every row), but {unit} has the unit ids: name the systems "
-                "(systems=…), or remove it"
+                f"different integer in every row), but {unit} has the unit ids: name the systems, "
+                "or remove it"
             )
         found.append(name)
     return found
@@ -195,7 +195,7 @@ def _of_mappings(given: Any, systems: Sequence[str] | None) -> dict[str, Table]:
         if systems is None and str(system).lower() in USUAL_NAMES["scored unit"]:
             raise InputError(
                 f"{system} looks like unit ids, not like a system: give the frame itself, or name "
-                "the systems (systems=…)"
+                "the systems"
             )
         # A pandas series has NaN where a value is missing.
         scores = dict((values.dropna() if hasattr(values, "dropna") else values).items())

@@ -14,7 +14,7 @@ import numpy as np
 from heldout.data.frames import as_list
 from heldout.data.ids import as_id
 from heldout.data.score_tables import refuse_unknown, scored_units
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.notes import Note, count_of, named_few
 
 if TYPE_CHECKING:
@@ -277,7 +277,9 @@ def _one_measure(tables: Mapping[str, Mapping[str, Table]], measure: Any) -> str
     shown = named_few(tables, len(tables), 10)
     if measure is None:
         count = count_of(len(tables), "measure")
-        raise InputError(f"{source} has scores in {count} ({shown}): choose one (measure=…)")
+        raise InputError(
+            f"{source} has scores in {count} ({shown}): choose one (", Argument("measure", "…"), ")"
+        )
     spelled = {name.lower(): name for name in tables} | {name: name for name in tables}
     wanted = spelled.get(str(measure)) or spelled.get(str(measure).lower())
     if wanted is None:

@@ -26,6 +26,7 @@ from pydantic import (
 from heldout.data.atomic import write_atomically
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents import Method  # noqa: TC001 - pydantic reads it
+from heldout.experiment.fields import FIELDS, By
 from heldout.experiment.problems import ExperimentError, Problems, faults
 from heldout.tune import Rule  # noqa: TC001 - the same
 
@@ -53,7 +54,6 @@ else:  # they are checked where they are read
     GivenCollection = GivenPlan = GivenMeasures = GivenMeasure = GivenIndex = GivenAnalyzer = Any
 
 Task = Literal["ranking", "classification", "regression"]
-By = Literal["query", "document", "both"]
 TuneOn = Literal["human", "machine"]
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -69,6 +69,11 @@ def _documented(model: type[Model]) -> type[Model]:
         described += f"    {name}\n" + indent("\n".join(words), " " * 8) + "\n"
     model.__doc__ = f"{before}{described}\n{examples}{after}"
     return model
+
+
+def _declared(name: str) -> Any:
+    """A field that is also an option of ``heldout run``."""
+    return Field(default=FIELDS[name].default, description=FIELDS[name].description)
 
 
 @_documented
@@ -125,7 +130,7 @@ class Experiment(BaseModel):
     task: Task = Field(
         default="ranking", description="what systems do: rank, or predict classes or numbers"
     )
-    by: By = Field(default="query", description="what is held out")
+    by: By = _declared("by")
     plan: GivenPlan = Field(
         default=None,
         description="a plan such as `KFold(10)`, or a table of its fields with its `kind`: `kfold` "
@@ -142,15 +147,9 @@ class Experiment(BaseModel):
     measures: GivenMeasures = Field(
         default=None, description="measures to compute (default: nDCG@10, accuracy or MSE)"
     )
-    tune_for: GivenMeasure = Field(
-        default=None, description="measure to tune for (default: the first)"
-    )
-    seed: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="random seed of folds, resampling, and systems with a seed"
-    )
-    depth: Annotated[int, Field(ge=1)] = Field(
-        default=1000, description="ranking depth: documents below it are ignored"
-    )
+    tune_for: GivenMeasure = _declared("tune_for")
+    seed: Annotated[int, Field(ge=0)] = _declared("seed")
+    depth: Annotated[int, Field(ge=1)] = _declared("depth")
     keep_depth: Annotated[int, Field(ge=10)] = Field(
         default=10, description="documents of each held-out ranking that results keep"
     )
@@ -158,39 +157,22 @@ class Experiment(BaseModel):
         default="best",
         description="choose the best setting, or the simplest within one standard error of it",
     )
-    inner: Annotated[int, Field(ge=2)] | None = Field(
-        default=None,
-        description="tune systems that learn by K inner folds of the training data (estimators: 5)",
-    )
-    method: Method = Field(default="pooled", description="estimation method for new documents")
-    target_size: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="collection size that the estimate for new documents is for"
-    )
+    inner: Annotated[int, Field(ge=2)] | None = _declared("inner")
+    method: Method = _declared("method")
+    target_size: Annotated[int, Field(ge=1)] | None = _declared("target_size")
     replicates: Annotated[int, Field(ge=100, le=_MOST)] = Field(
         default=500, description="random parts that are left out for intervals for new documents"
     )
-    level: float = Field(default=0.95, description="confidence level of intervals and tests")
-    baseline: str | None = Field(
-        default=None, description="compare all other systems with this one"
-    )
-    index: GivenIndex = Field(
-        default=None, description="index of the collection (see heldout index)"
-    )
+    level: float = _declared("level")
+    baseline: str | None = _declared("baseline")
+    index: GivenIndex = _declared("index")
     analyzer: GivenAnalyzer = Field(
         default=None,
         description="how text is turned into terms: a table with `stemmer`, `stop`, `lower`",
     )
-    machine: Any = Field(
-        default=None,
-        description="judgements of a machine for these and further queries; those of the "
-        "collection are then human judgements of a random sample, and estimates combine both",
-    )
+    machine: Any = _declared("machine")
     tune_on: TuneOn = Field(default="human", description="judgements that parameters are tuned on")
-    assume_random: bool = Field(
-        default=False,
-        description="the queries with human judgements are a random sample of all (heldout split "
-        "--sample)",
-    )
+    assume_random: bool = _declared("assume_random")
 
     _mistakes: tuple[tuple[str, str], ...] = ()
     _source: str = ""

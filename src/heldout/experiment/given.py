@@ -297,7 +297,9 @@ def given_machine(
     given = experiment.machine
     if given is None:
         for name in {"tune_on", "assume_random"} & experiment.given().keys():
-            problems.add(name, "goes with judgements of a machine: give machine=FILE")
+            problems.add(
+                name, "goes with judgements of a machine: give judgements of a machine, too"
+            )
         return None
     if experiment.by != "query":
         problems.add(

@@ -90,17 +90,25 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
     (((0.02, 444),), ((0.02, 219),))
     >>> print(plan)
     Differences have standard deviation 0.1500.
-    Queries needed to detect a difference (power 80%, level 0.95, two-sided):
-      0.02          444
-    Smallest detectable difference by number of queries:
-      50         0.0606
-    Queries needed for a 95% interval of the difference of:
-      ± 0.02        219
+    <BLANKLINE>
+    Queries needed to detect a difference (power 80%, level 0.95, two-sided)
+    difference  queries
+          0.02      444
+    <BLANKLINE>
+    Smallest detectable difference by number of queries
+    queries  difference
+         50      0.0606
+    <BLANKLINE>
+    Queries needed for a 95% interval of the difference
+    half-width  queries
+        ± 0.02      219
     """
     goal = Goal(power, check_level(level), check_alternative(alternative))
     if not alpha_of(level) < power < 1:
         raise InputError(
-            f"power={power}: expected a number between 1 - level ({alpha_of(level):g}) and 1"
+            f"expected a number between 1 - level ({alpha_of(level):g}) and 1",
+            argument="power",
+            value=power,
         )
     if (pilot is None) == (sd is None):
         raise InputError("give either a pilot study or sd, the standard deviation of differences")
@@ -115,13 +123,17 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
         about = f"Differences have standard deviation {shown_value(sd, sd)}."
         plans = [PowerPlan("", sd, about=about, design=Design.of_units(sd))]
     else:
-        raise InputError(f"sd={sd}: expected the standard deviation of the differences, above zero")
+        raise InputError(
+            "expected the standard deviation of the differences, above zero",
+            argument="sd",
+            value=sd,
+        )
     plans = [plan.answered(differences, units, half_widths, goal) for plan in plans]
     if not simulations:
         return plans
     if scores is None or test_share is not None:
         raise InputError(
-            "--simulate needs a pilot with values of units: runs, a table, predictions"
+            "simulations need a pilot with values of units: runs, a table, predictions"
         )
     from heldout.infer.simulated_power import simulated_power  # slow to import
 
@@ -166,6 +178,8 @@ def _study(
         scores = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
         return scores, scores, None, test_share
     if test_share is not None:
-        raise InputError("--test-share: predictions with a column fold or repeat know their own")
+        raise InputError(
+            "predictions with a column fold or repeat know their own", argument="test_share"
+        )
     compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
     return compared.scores, pilot, measure, compared.analysis.test_share

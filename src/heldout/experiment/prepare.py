@@ -142,7 +142,7 @@ def prepare(experiment: Experiment, problems: Problems) -> Prepared | None:
     known = [name for name in type(experiment).model_fields if name not in others]
     problems.unknown(experiment.given(), known)
     with problems.at("level"):
-        check_level(experiment.level, name="")
+        check_level(experiment.level)
     prepared = (_prepare_rankings if ranks else _prepare_predictions)(experiment, problems)
     return None if problems.found else prepared
 
@@ -249,7 +249,7 @@ def _notes(experiment: Experiment, systems: Sequence[System], splits: Splits) ->
         documents = (splits.crossed or [splits])[-1]
         advice = "move them to one side"
         if hasattr(documents.plan, "groups"):
-            advice = "keep them together with groups='near-duplicates' (--groups near-duplicates)"
+            advice = "keep them together with the groups 'near-duplicates'"
         if not is_default(getattr(documents.plan, "groups", None), NEAR):
             yield from near_notes(documents, learning, advice)
     listed, every = listed_splits(splits, experiment.by), len(splits)

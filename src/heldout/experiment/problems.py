@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -14,24 +15,29 @@ from heldout.errors import HeldoutError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from heldout.errors import Argument
+
 
 class ExperimentError(InputError):
     """An experiment that cannot run: all its problems, each with the name of its field."""
 
     def __init__(
         self,
-        found: Sequence[tuple[str, str]],
+        found: Sequence[tuple[str, str | HeldoutError]],
         source: str = "",
         place_of: Callable[[str], str] = str,
     ) -> None:
-        super().__init__(found, source, place_of)  # all of them: workers send errors as pickles
+        Exception.__init__(self, found, source, place_of)  # workers send errors as pickles
         self.found, self.source = found, source
         self.place_of = place_of  # in the words of whoever gave the fields: options, for example
 
-    def __str__(self) -> str:
+    def in_words(self, spell: Callable[[Argument], str]) -> str:
+        """All problems, each at its place."""
         problems = []
-        for name, message in self.found:
-            place = self.place_of(name)
+        for name, problem in self.found:
+            place, message = self.place_of(name), str(problem)
+            if isinstance(problem, HeldoutError):
+                message = problem.in_words(partial(_spelled, name.rpartition(".")[2], spell))
             named = not place or message.startswith(f"{place}: ")  # its reader names a file, too
             problems.append(message if named else f"{place}: {message}")
         where = f"{self.source}: " if self.source else ""
@@ -40,11 +46,16 @@ class ExperimentError(InputError):
         return f"{where}{len(problems)} problems, nothing was run\n  " + "\n  ".join(problems)
 
 
+def _spelled(field: str, spell: Callable[[Argument], str], argument: Argument) -> str:
+    """An argument in a problem with a field: its value alone if the place names it already."""
+    return argument.shown if argument.name == field else spell(argument)
+
+
 @dataclass(slots=True)
 class Problems:
     """The problems found so far: the name of a value, such as ``plan.folds``, and a sentence."""
 
-    found: list[tuple[str, str]] = field(default_factory=list)
+    found: list[tuple[str, str | HeldoutError]] = field(default_factory=list)
 
     def add(self, name: str, message: str) -> None:
         """Add a problem with the value `name`."""
@@ -56,7 +67,7 @@ class Problems:
         try:
             yield
         except HeldoutError as error:
-            self.add(name, str(error))
+            self.found.append((name, error))
 
     def unknown(self, given: Collection[Any], known: Collection[str], under: str = "") -> None:
         """Add unknown names, with the name that may have been meant."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.data.atomic import naming_failures, write_atomically
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.experiment.manifest import MANIFEST
 from heldout.experiment.results.files import all_files, flush, resumable
 from heldout.experiment.workers import SECONDS
@@ -157,11 +157,15 @@ def results_folder(folder: Path, *, resume: bool, force: bool) -> Iterator[bool]
         complete, begun = manifest.is_file(), work.is_dir()
         others = [path.name for path in folder.iterdir() if path.name not in {_LOCK, WORK}]
         if complete and not resume:
-            raise InputError(f"{folder} has results already: replace them with force=True")
+            raise InputError(
+                f"{folder} has results already: replace them with ", Argument("force", "True")
+            )
         if begun and not resume:
             raise InputError(
-                f"{folder} has an unfinished run: continue it with resume=True, or start from "
-                "scratch with force=True"
+                f"{folder} has an unfinished run: continue it with ",
+                Argument("resume", "True"),
+                ", or start from scratch with ",
+                Argument("force", "True"),
             )
         if others and not (begun or complete or force):
             raise InputError(
@@ -220,5 +224,6 @@ def refuse_other(folder: Path, own: str, other: str) -> None:
     if own != other:
         raise InputError(
             f"{folder} belongs to another experiment (settings, data, code of a system or a "
-            "version differ): give another folder, or start from scratch with force=True"
+            "version differ): give another folder, or start from scratch with ",
+            Argument("force", "True"),
         )

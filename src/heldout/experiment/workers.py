@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.parallel import threads
-from heldout.errors import HeldoutError, InputError, MissingExtraError, cause_of, failure
+from heldout.errors import Argument, HeldoutError, InputError, MissingExtraError, cause_of, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -51,7 +51,7 @@ _SECONDS_TO_CONNECT: Final = 20
 def check_workers(workers: int, dask: Any) -> None:
     """Refuse workers that cannot be meant, before anything is read."""
     if workers < 1:
-        raise InputError(f"workers={workers}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="workers", value=workers)
     if dask is None:
         return
     if workers > 1:
@@ -67,7 +67,8 @@ def check_workers(workers: int, dask: Any) -> None:
     if not isinstance(dask, Client) and "://" not in str(dask) and not os.path.isfile(dask):
         raise InputError(
             f"{str(dask)!r} is not a Dask cluster: give tcp://HOST:PORT or a scheduler file; "
-            "processes of this machine are workers=4 or --jobs 4"
+            "processes of this machine are ",
+            Argument("workers", "4"),
         )
 
 
@@ -248,7 +249,7 @@ def _result(future: Any, name: str) -> Arrays:
     except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
         said = (
             f"the Dask cluster is lost ({cause_of(lost)}); finished splits are kept: continue with "
-            "resume=True, there or elsewhere"
+            "resume, there or elsewhere"
         )
     except Exception as error:  # noqa: BLE001 - of Dask, or what a worker could not send
         said = f"{name} failed on a worker: {cause_of(error)}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.data.files import file_stem
 from heldout.data.frames import is_frame, is_nested
 from heldout.data.qrels import Qrels
@@ -25,6 +26,7 @@ from heldout.measure.agreement import (
 )
 from heldout.measure.ranking.run_checks import distinct_names
 from heldout.notes import Note, count_of
+from heldout.shown import Reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,6 +67,20 @@ class JudgedOrder(NamedTuple):
     agreement: OrderAgreement  # of the orders of the systems; the human one is the truth
     changes: tuple[VerdictChange, ...]  # pairs of systems whose verdicts differ
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the means of the systems under both, and what differs."""
+        machine = {row.name: row.mean for row in self.machine.systems}
+        return {
+            "measure": self.measure,
+            "systems": [
+                {"name": row.name, "human": row.mean, "machine": machine[row.name]}
+                for row in self.human.systems
+            ],
+            "correlations": self.agreement,
+            "verdicts": len(self.human.claims),
+            "verdict_changes": self.changes,
+        }
+
 
 class JudgeStatistics(NamedTuple):
     """The statistics of one machine, with intervals that treat queries as the units."""
@@ -97,7 +113,7 @@ class JudgeAgreement(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Agreement:
+class Agreement(Reported):
     """The agreement of machines with a human; see `heldout.agree`.
 
     Parameters
@@ -139,21 +155,21 @@ class Agreement:
         ]
         return pl.DataFrame(rows)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers at full precision, as JSON types."""
+        judges = []
+        for judge in self.judges:
+            record = judge._asdict()
+            statistics, counts = record.pop("statistics"), record.pop("counts")
+            orders = [order.to_dict() for order in judge.orders]
+            judges.append(record | statistics._asdict() | {"confusion": counts, "orders": orders})
+        own = {name: getattr(self, name) for name in ("level", "rel", "grades", "notes")}
+        known: dict[str, Any] = plain(own | {"judges": judges})
+        return known
+
     def __repr__(self) -> str:
         names = ", ".join(judge.name for judge in self.judges)
         return f"<Agreement of {names} with human judgements>"
-
-    def __str__(self) -> str:
-        """Return the result as tables."""
-        from heldout.report.agreement import agreement_text  # the report reads results
-
-        return agreement_text(self, "table")
-
-    def _repr_html_(self) -> str:
-        """Show the result as tables in a notebook."""
-        from heldout.report.agreement import agreement_text  # the report reads results
-
-        return agreement_text(self, "html")
 
 
 def agree(
@@ -206,7 +222,7 @@ def agree(
     """
     check_level(level)
     if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
-        raise InputError(f"rel={rel}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="rel", value=rel)
     truth = _grades(human)
     judged = {name: _grades(given) for name, given in _named(machines).items()}
     every = (docs for each in (truth, *judged.values()) for docs in each.values())
@@ -353,7 +369,7 @@ def _orders(
 
     def compared(judged: Judged, queries: tuple[str, ...]) -> list[Comparison]:
         qrels = {query: judged[query] for query in queries}
-        evaluation = evaluate_runs(qrels, systems, [*wanted, "Judged@10"], rel=rel)
+        evaluation = evaluate_runs(qrels, systems, wanted, rel=rel)
         return [compare(evaluation.scores(measure), **settings) for measure in wanted]
 
     by_people: dict[tuple[str, ...], list[Comparison]] = {}

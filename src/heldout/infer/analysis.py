@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.infer.results import alpha_of, check_alternative, check_level
 from heldout.notes import count_of
 
@@ -86,7 +86,7 @@ class Analysis(NamedTuple):
         check_alternative(self.alternative)
         check_level(self.level, one_sided=self.alternative != "two-sided")
         if self.replicates < 100:
-            raise InputError(f"replicates={self.replicates}: expected at least 100")
+            raise InputError("expected at least 100", argument="replicates", value=self.replicates)
         if self.interval and self.interval not in INTERVALS:
             raise InputError(
                 f"unknown interval {self.interval!r}: expected one of {', '.join(INTERVALS)}"
@@ -179,23 +179,30 @@ def _refuse(asked: Analysis, scoring: Scoring) -> None:
     else:
         _refuse_unknown_tests(asked, scores)
     if asked.interval == "z" and asked.test_share is None:
-        raise InputError("interval='z' is the plain interval over folds: pass test_share, or 't'")
+        raise InputError(
+            Argument("interval", "'z'"),
+            " is the plain interval over folds: pass test_share, or 't'",
+        )
     several, known = len(scores.systems) > 2, ", ".join(CORRECTIONS)
     if several and asked.alternative != "two-sided" and asked.baseline is None:
         raise InputError(
-            f"alternative={asked.alternative!r} needs a baseline that the systems are better or "
-            "worse than: pass baseline=NAME"
+            Argument("alternative", repr(asked.alternative)),
+            " needs a baseline that the systems are better or worse than: pass ",
+            Argument("baseline", "NAME"),
         )
     if several and asked.correction == "none":
         raise InputError(
-            "correction='none': uncorrected p-values of several comparisons mislead (with 15 pairs "
-            f"of equal systems one is significant in 54 % of cases); expected one of {known}"
+            "uncorrected p-values of several comparisons mislead (with 15 pairs of equal systems "
+            f"one is significant in 54 % of cases); expected one of {known}",
+            argument="correction",
+            value="none",
         )
     if asked.correction not in ("", "none", *CORRECTIONS):
         raise InputError(f"unknown correction {asked.correction!r}: expected one of {known}")
     if several and asked.correction == "tukey" and asked.baseline is not None:
         raise InputError(
-            "correction='tukey' compares all pairs: with a baseline use romano-wolf or holm"
+            Argument("correction", "'tukey'"),
+            " compares all pairs: with a baseline use romano-wolf or holm",
         )
 
 
@@ -203,8 +210,9 @@ def _refuse_unknown_tests(asked: Analysis, scores: Scores) -> None:
     for test in asked.tests:
         if test == "anova":
             raise InputError(
-                "anova does not test pairs of systems: correction='tukey' shows the analysis of "
-                "variance with Tukey's test"
+                "anova does not test pairs of systems: ",
+                Argument("correction", "'tukey'"),
+                " shows the analysis of variance with Tukey's test",
             )
         if test not in TESTS:
             raise InputError(f"unknown test {test!r}: expected one of {', '.join(TESTS)}")
@@ -222,7 +230,8 @@ def _refuse_tests_of_means(asked: Analysis, scoring: Scoring) -> None:
     measure = scoring.scores.measure
     if asked.interval:
         raise InputError(
-            f"interval={asked.interval!r} is for means, but {measure} is not a mean: leave it out"
+            Argument("interval", repr(asked.interval)),
+            f" is for means, but {measure} is not a mean: leave it out",
         )
     for test in asked.tests:
         if test not in scoring.tests:

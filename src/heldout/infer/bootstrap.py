@@ -139,7 +139,7 @@ def shift_p_of_replicates(
     """
     drawn = as_values(replicates, "replicates")
     if not math.isfinite(observed):
-        raise InputError(f"observed={observed}: expected a finite number")
+        raise InputError("expected a finite number", argument="observed", value=observed)
     tie = TIE * (float(np.abs(drawn).max()) + abs(observed))
     center = float(drawn.mean())
     low, high = thresholds(center, observed, tie, alternative)

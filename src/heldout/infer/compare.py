@@ -160,8 +160,7 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
             options |= {"positive": positive, "undefined": undefined}
         if machine is not None or assume_random:
             options |= {"machine": machine, "assume_random": assume_random}
-        measures = [measure, "Judged@10"] if task == "ranking" else [measure]
-        given = evaluate(given, systems, measures, task=task, **options)
+        given = evaluate(given, systems, [measure], task=task, **options)
         measure = given.measures[0]
     scoring = _scored(given, measure, asked, positive, by, undefined)
     return make_comparison(scoring, asked, progress)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from heldout.as_json import plain
 from heldout.data.frames import Library, frame_of
 from heldout.notes import Note, count_of, distinct
+from heldout.shown import Reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +60,7 @@ class MachineEstimates(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(Reported):
     """The comparison of two or more systems on the same units.
 
     Parameters
@@ -161,23 +163,61 @@ class Comparison:
 
         return frame_of(pl.DataFrame(self.rows()), library)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers at full precision, as JSON types, with a sentence per claim."""
+        from heldout.report.answers import claim_sentences  # the report reads results
+        from heldout.report.standing import standing
+
+        scores, analysis = self.scores, self.analysis
+        claims = zip(self.claims, self.rows(), claim_sentences(standing(self)), strict=True)
+        content = {
+            "measure": scores.measure,
+            "units": len(scores.units),
+            "units_left_out": scores.dropped,
+            "data": scores.data,
+            "baseline": self.baseline,
+            "level": self.level,
+            "alternative": self.alternative,
+            "seed": analysis.seed,
+            "correction": analysis.correction or "none",
+            "correction_detail": self.correction_detail,
+            "intervals": analysis.coverage,
+            "why": analysis.why,
+            "warnings": self.warnings,
+            "systems": [
+                {"name": row.name, "letters": row.letters, **row.mean._asdict()}
+                for row in self.systems
+            ],
+            "claims": [
+                {**row, "tests": claim.outcomes, "sentence": sentence}
+                for claim, row, sentence in claims
+            ],
+            "anova": self.anova,
+            "sphericity": self.sphericity,
+            "ranks": self.friedman,
+        }
+        if self.machine is not None:
+            names = (
+                [{"name": row.name} for row in self.systems],
+                [{"first": claim.first, "second": claim.second} for claim in self.claims],
+            )
+            content["machine"] = {
+                kind: [name | each.to_dict() for name, each in zip(*named, strict=True)]
+                for kind, *named in zip(MachineEstimates._fields, names, self.machine, strict=True)
+            }
+        known: dict[str, Any] = plain(content)
+        return known
+
+    def to_latex(self) -> str:
+        """Return the table for a paper, which needs the package booktabs."""
+        from heldout.report.comparison import paper_text
+
+        return paper_text([self])
+
     def __repr__(self) -> str:
         systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")
         units = count_of(len(self.scores.units), "unit")
         return f"<Comparison of {systems} in {self.scores.measure} on {units}>"
-
-    def __str__(self) -> str:
-        """Return the result in a few lines."""
-        from heldout.report.short_claims import short_text  # the report reads results
-
-        return short_text(self).rstrip()
-
-    def _repr_html_(self) -> str:
-        """Show the claims as tables and a chart in a notebook."""
-        from heldout.notebook import part_html
-        from heldout.report.page.of_comparison import part_of_comparisons
-
-        return part_html(part_of_comparisons([self]))
 
 
 class Comparable:

@@ -159,7 +159,7 @@ def _about_false_claims(scores: Scores, analysis: Analysis) -> Iterator[Note]:
         text = (
             f"comparing all pairs of {systems} systems costs power: of the 1,830 pairs of 61 TREC "
             "runs romano-wolf found 30, holm 583, but with 61 systems holm made a false claim in "
-            "27 % of cases; to compare all with one system pass baseline=NAME"
+            "27 % of cases; with a baseline all are compared with one system only"
         )
         yield Note("many-systems", text, "info")
 

@@ -35,9 +35,11 @@ DRAWN_BLOCK: Final = 12_500  # replicates per piece of work of draws with replac
 def check_draws(replicates: int, seed: int) -> None:
     """Refuse invalid numbers of replicates and seeds."""
     if replicates < 1:
-        raise InputError(f"replicates={replicates}: expected a positive integer, such as 100000")
+        raise InputError(
+            "expected a positive integer, such as 100000", argument="replicates", value=replicates
+        )
     if seed < 0:
-        raise InputError(f"seed={seed}: expected an integer, 0 or larger")
+        raise InputError("expected an integer, 0 or larger", argument="seed", value=seed)
 
 
 def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:

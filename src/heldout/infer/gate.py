@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.infer.analysis import BY_RANK, OWN_TEST
 from heldout.infer.results import level_of
 
@@ -64,23 +64,27 @@ def gate(comparison: Comparison, kind: GateKind, margin: float = 0.0) -> list[Ga
 def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
     """Refuse what has no answer, or one that passes too often."""
     if comparison.baseline is None:
-        raise InputError("a gate needs a baseline: pass baseline=NAME")
+        raise InputError("a gate needs a baseline: pass ", Argument("baseline", "NAME"))
     if kind not in get_args(GateKind):
-        raise InputError(f"kind={kind!r}: expected one of {', '.join(get_args(GateKind))}")
+        raise InputError(
+            f"expected one of {', '.join(get_args(GateKind))}", argument="kind", value=kind
+        )
     if not 0 <= margin < math.inf or (kind != "better" and not margin):
         lowest = "0 or more" if kind == "better" else "a number above 0"
-        raise InputError(f"margin={margin}: expected {lowest}")
+        raise InputError(f"expected {lowest}", argument="margin", value=margin)
     needed = "greater" if kind == "better" else "two-sided"
     if comparison.alternative != needed:
         raise InputError(
-            f"alternative={comparison.alternative!r}: the gate {kind} reads a comparison with "
-            f"alternative={needed!r}"
+            f"the gate {kind} reads a comparison with ",
+            Argument("alternative", repr(needed)),
+            argument="alternative",
+            value=comparison.alternative,
         )
     analysis, scores = comparison.analysis, comparison.scores
     if analysis.tests[0] in BY_RANK:
         raise InputError(
-            f"test={analysis.tests[0]!r} is about ranks or signs, but a gate is about means: name "
-            "another test, or none"
+            Argument("test", repr(analysis.tests[0])),
+            " is about ranks or signs, but a gate is about means: name another test, or none",
         )
     if analysis.test_share is not None:
         fitting, ignores = "corrected-t", "treats folds as independent"
@@ -89,12 +93,12 @@ def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
     else:
         return
     for named, wrong in (
-        (f"test={analysis.tests[0]!r}", analysis.tests[0] != fitting),
-        (f"correction={analysis.correction!r}", analysis.correction in OWN_TEST),
+        (Argument("test", repr(analysis.tests[0])), analysis.tests[0] != fitting),
+        (Argument("correction", repr(analysis.correction)), analysis.correction in OWN_TEST),
         ("interval", bool(analysis.interval)),
     ):
         if wrong:
-            raise InputError(f"{named} {ignores}, and the gate would pass too often: leave it out")
+            raise InputError(named, f" {ignores}, and the gate would pass too often: leave it out")
 
 
 class _Judge(NamedTuple):

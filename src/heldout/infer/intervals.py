@@ -126,7 +126,9 @@ def fold_factor(folds: int, test_share: float) -> float:
     """
     if not (math.isfinite(test_share) and test_share > 0):
         raise InputError(
-            f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
+            "expected n_test / n_train, such as 1/9 for ten folds",
+            argument="test_share",
+            value=test_share,
         )
     return 1.0 / folds + test_share
 

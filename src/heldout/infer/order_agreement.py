@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from heldout.infer.comparison import Claim, Comparison
 
 REPLICATES: Final = 2_000  # correlations of few systems have few values anyway
+MOST_SYSTEMS: Final = 300  # up to which orders are correlated: the bootstrap needs all pairs
+_WORK: Final = 2**23
 JOINED: Final = "bootstrap, percentile and basic joined"
 _BLOCK: Final = 2**22
 
@@ -117,6 +119,18 @@ def _interval(estimate: float, drawn: Floats, level: float, least: float) -> Int
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()
     ends = (min(low, 2 * estimate - high), max(high, 2 * estimate - low))
     return Interval(estimate, max(ends[0], least), min(ends[1], 1.0), level, JOINED)
+
+
+def measured_agreement(first: Comparison, second: Comparison) -> OrderAgreement | None:
+    """Return how far two comparisons agree on the order; None for two systems, or very many."""
+    systems = len(first.scores.systems)
+    if not 2 < systems <= MOST_SYSTEMS or len(first.scores.units) < 2:
+        return None
+    replicates = min(REPLICATES, max(200, _WORK // systems**2))
+    level, seed = first.level, first.analysis.seed
+    return order_agreement(
+        first.scores, second.scores, level=level, replicates=replicates, seed=seed
+    )
 
 
 def verdict_changes(first: Comparison, second: Comparison) -> tuple[VerdictChange, ...]:

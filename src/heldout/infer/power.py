@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.infer.intervals import fold_factor
 from heldout.infer.results import (
     Alternative,
@@ -42,6 +42,7 @@ ERRORS: Final = 7.0  # times a standard error is about the standard deviation of
 AMOUNTS: Final = (25, 50, 100, 200, 400, 1000)
 TIMES: Final = (1, 2, 4, 10)  # the data there are, where they are what is planned
 
+KNOWN: Final = Argument("sd", "NUMBER")  # the standard deviation instead of a pilot
 FEW_UNITS: Final = 10
 BOUND: Final = 0.8  # confidence of the bound of the standard deviation of a small pilot
 
@@ -163,10 +164,15 @@ class Design(NamedTuple):
     def needed(self, delta: float, goal: Goal = USUAL) -> int:
         """Return the smallest amount of data that detects a true difference."""
         if not math.isfinite(delta) or delta == 0:
-            raise InputError(f"delta={delta}: expected a difference other than zero")
+            raise InputError("expected a difference other than zero", argument="delta", value=delta)
         side = goal.alternative
         if side != "two-sided" and delta * goal.sign < 0:
-            raise InputError(f"delta={delta}: has the wrong sign for alternative={side!r}")
+            raise InputError(
+                "has the wrong sign for ",
+                Argument("alternative", repr(side)),
+                argument="delta",
+                value=delta,
+            )
         return self._smallest(
             lambda n: self.power(n, delta, goal) >= goal.power - NOISE, f"a difference of {delta:g}"
         )
@@ -174,7 +180,7 @@ class Design(NamedTuple):
     def detectable(self, n: int, goal: Goal = USUAL) -> float:
         """Return the smallest true difference that so much data detect; NaN if there is none."""
         if n < (least := 1 if self.size else 2):
-            raise InputError(f"n={n}: expected at least {least} units")
+            raise InputError(f"expected at least {least} units", argument="n", value=n)
         low, high = 0.0, min(self.error(n, 0.0), self.most)
         while self.power(n, goal.sign * high, goal) < goal.power:
             if high >= self.most:
@@ -225,16 +231,31 @@ class PowerPlan(NamedTuple):
             return ()
         text = (
             f"{self.units} pilot {self.unit} are too few to estimate the standard deviation "
-            f"reliably: it may be {shown_value(self.bound, self.sd)} (upper bound, {BOUND:.0%} "
-            "confidence; pass --sd)"
+            f"reliably: plan with {shown_value(self.bound, self.sd)}, too (its upper bound, "
+            f"{BOUND:.0%} confidence)"
         )
         return (Note("small-pilot", text),)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers at full precision."""
+        amount = "queries" if self.unit == "queries" else "n"
+        needed, detectable = ("difference", amount), (amount, "difference")
+        heads = {"needed": needed, "detectable": detectable, "intervals": ("half_width", amount)}
+        answers = {
+            name: [dict(zip(head, row, strict=True)) for row in getattr(self, name)]
+            for name, head in heads.items()
+        }
+        own = {name: getattr(self, name) for name in ("what", "sd", "units", "bound", "unit")}
+        warnings = {"warnings": [note.to_dict() for note in self.notes]}
+        simulated = {"simulated": [row._asdict() for row in self.simulated]}
+        drawn = simulated if self.simulated else {}
+        return own | self.goal._asdict() | warnings | answers | drawn
+
     def __str__(self) -> str:
         """Return the plan in a few lines."""
-        from heldout.report.power import plan_lines  # the report reads results
+        from heldout.report import text  # the report reads results
 
-        return "\n".join(plan_lines(self)).rstrip()
+        return text(self).rstrip()
 
     def answered(
         self,
@@ -270,10 +291,11 @@ def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) 
     if len(scores.systems) < 2:
         raise InputError(
             f"one system ({scores.systems[0]}) has no differences to plan from: give a pilot of "
-            "two, or --sd"
+            "two, or ",
+            KNOWN,
         )
     if len(scores.units) < 2:
-        raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
+        raise InputError(f"{len(scores.units)} unit in common: give at least 2, or ", KNOWN)
     factor = None if test_share is None else fold_factor(len(scores.units), test_share)
     plans = []
     for first, second in combinations(range(len(scores.systems)), 2):
@@ -286,7 +308,8 @@ def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) 
     if not any(plan.design for plan in plans):
         raise InputError(
             f"{plans[0].what}: all differences are equal, so their standard deviation is unknown: "
-            "give a pilot whose systems differ on some units, or --sd"
+            "give a pilot whose systems differ on some units, or ",
+            KNOWN,
         )
     return plans
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.as_json import plain
+from heldout.errors import Argument, InputError
 from heldout.infer.intervals import DIFFERING, PSEUDO, difference_inside, from_commonest, inside
 from heldout.infer.results import (
     TIE,
@@ -54,6 +55,13 @@ class Combined(NamedTuple):
     queries: int
     machine_queries: int  # judged by the machine alone
     effective: float  # human queries that would give as precise an estimate by themselves
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the three estimates, and what the machine adds."""
+        estimates = {"machine": {**self.machine._asdict(), "biased": True}}
+        values: dict[str, Any] = plain(self._asdict() | estimates)
+        values["effective_queries"] = values.pop("effective")
+        return {name: value for name, value in values.items() if name != "test"}
 
 
 class CombinedMeans(NamedTuple):
@@ -191,7 +199,9 @@ def _estimates(
     **options: Any,
 ) -> Combined:
     if scores.machine is None:
-        raise InputError("there are no machine judgements: evaluate with machine=…")
+        raise InputError(
+            "there are no machine judgements: evaluate with ", Argument("machine", "…")
+        )
     found = combine_judgements(*map(values, (scores.values, *scores.machine)), **options)
     human, machine, combined = (bound(each, scores.range) for each in found[:3])
     return found._replace(human=human, machine=machine, combined=combined)

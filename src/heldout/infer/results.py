@@ -33,21 +33,25 @@ DIGITS: Final = 15  # of 1 - level: 1 - 0.95 is not exactly 0.05, but a p-value 
 # Conventions
 
 
-def check_level(level: float, *, one_sided: bool = False, name: str = "level=") -> float:
+def check_level(level: float, *, one_sided: bool = False) -> float:
     """Refuse a number that is not a confidence level; below 0.5 it is probably alpha."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise InputError(f"{name}{level}: expected a number between 0.5 and 1, such as 0.95")
+        raise InputError(
+            "expected a number between 0.5 and 1, such as 0.95", argument="level", value=level
+        )
     if level < 0.5:
-        raise InputError(f"{name}{level:g}: did you mean {level_of(level):g}?")
+        raise InputError(f"did you mean {level_of(level):g}?", argument="level", value=level)
     if one_sided and level == 0.5:  # two bounds at this level leave no interval
-        raise InputError(f"{name}{level:g}: expected above 0.5 for a one-sided test")
+        raise InputError("expected above 0.5 for a one-sided test", argument="level", value=level)
     return float(level)
 
 
 def check_fraction(level: float) -> float:
     """Refuse a level that is not between 0 and 1; those of users go through `check_level`."""
     if not 0.0 < level < 1.0:
-        raise InputError(f"level={level}: expected a number between 0 and 1, such as 0.95")
+        raise InputError(
+            "expected a number between 0 and 1, such as 0.95", argument="level", value=level
+        )
     return level
 
 
@@ -87,7 +91,9 @@ def check_alternative(alternative: str) -> Alternative:
     """Refuse an unknown alternative."""
     if alternative not in get_args(Alternative):
         raise InputError(
-            f"alternative={alternative!r}: expected one of {', '.join(get_args(Alternative))}"
+            f"expected one of {', '.join(get_args(Alternative))}",
+            argument="alternative",
+            value=alternative,
         )
     return alternative  # type: ignore[return-value]
 

@@ -17,7 +17,7 @@ from heldout.data.predictions import (
     unit_count,
 )
 from heldout.data.scores import Scores
-from heldout.errors import InputError, MeasureError
+from heldout.errors import Argument, InputError, MeasureError
 from heldout.infer.analysis import REPLICATES, Analysis
 from heldout.infer.draws import check_draws
 from heldout.infer.intervals import inside
@@ -130,8 +130,8 @@ def _check_machine(scores: Scores, settings: Analysis) -> None:
         )
     if settings.correction == "tukey":
         raise InputError(
-            "correction='tukey' uses human judgements alone: use romano-wolf, holm, bonferroni or "
-            "bh"
+            Argument("correction", "'tukey'"),
+            " uses human judgements alone: use romano-wolf, holm, bonferroni or bh",
         )
     if settings.interval or settings.test_share is not None:
         name = "interval" if settings.interval else "test_share"

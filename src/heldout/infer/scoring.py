@@ -71,8 +71,8 @@ class _Design(NamedTuple):
 _DESIGNS: Final = {
     "t": _Design(""),
     "corrected-t": _Design(
-        "corrected-t is for folds of a cross-validation: pass n_test / n_train, for 10 folds "
-        "test_share=0.1111"
+        "corrected-t is for folds of a cross-validation: give n_test / n_train as test "
+        "share, 0.1111 for 10 folds"
     ),
     "retuned-t": _Design(
         "retuned-t is for systems that were tuned in folds: compare results of an experiment",

@@ -58,7 +58,7 @@ def simulated_power(
 ) -> SimulatedPower:
     """Return the power to detect the difference of two systems in a pilot with n units."""
     if simulations < 1:
-        raise InputError(f"simulations={simulations}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="simulations", value=simulations)
     units, sample = _sampler(pilot, measure, systems)
     settings: Any = {
         "alternative": goal.alternative,

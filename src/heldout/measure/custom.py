@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from heldout.data.segments import Texts
-from heldout.errors import HeldoutError, MeasureError, MissingExtraError, failure
+from heldout.errors import Argument, HeldoutError, MeasureError, MissingExtraError, failure
 from heldout.measure.base import (
     DEFINITIONS,
     JUDGED_ONLY,
@@ -93,7 +93,7 @@ def define_measure(
     def register(own: Own) -> Own:
         called = name or str(getattr(own, "__name__", ""))
         if task not in TASKS:
-            raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
+            raise MeasureError(f"expected one of {', '.join(TASKS)}", argument="task", value=task)
         if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
             raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
         known = [one.name for one in meant(called, [task], has_cutoff=False) if one.own is None]
@@ -146,7 +146,9 @@ def registered_name(task: str, function: Own) -> str | None:
 def measure_of(function: Own, task: str | None) -> Measure:
     """Return a function as a measure of a task, with the bounds that its decorator says."""
     if task is None:
-        raise MeasureError(f"{function!r} is a function: give its task with task=…")
+        raise MeasureError(
+            f"{function!r} is a function: give its task with ", Argument("task", "…")
+        )
     if registered_name(task, function) is None:
         if str(getattr(function, "__module__", "")).startswith("sklearn.metrics"):
             return sklearn_definition(task, f"sklearn:{function.__name__}").make()

@@ -113,7 +113,7 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     0.8
     """
     if task is not None and task not in TASKS:
-        raise InputError(f"task={task!r}: expected one of {', '.join(TASKS)}")
+        raise InputError(f"expected one of {', '.join(TASKS)}", argument="task", value=task)
     wanted = None if measures is None else listed_measures(measures)
     if wanted == []:
         raise MeasureError("no measures given")

@@ -10,6 +10,7 @@ from heldout.data.frames import Library, frame_of
 from heldout.errors import HeldoutError, InputError, MeasureError
 from heldout.measure.base import LackingError, Means, Order, Undefined
 from heldout.measure.names import parse_measures
+from heldout.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.prediction_powered import Combined
+    from heldout.infer.results import Interval
     from heldout.measure.base import Measure, Number, Task, UnitScores
     from heldout.notes import Note
 
@@ -27,7 +29,7 @@ __all__ = ["Evaluation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Shown):
     """The values of systems in measures, of rankings, classes, numbers or texts.
 
     Systems and measures are given by name or number, to all methods. With a single system its name
@@ -66,6 +68,7 @@ class Evaluation:
     machine: Evaluation | None = None
     computed: dict[tuple[str, Measure], UnitScores] = field(default_factory=dict)
     _values: dict[tuple[str, Measure], Number] = field(default_factory=dict)
+    _intervals: dict[tuple[str, Measure, float, int], Interval | None] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -165,6 +168,23 @@ class Evaluation:
         name, wanted = self._chosen(system, measure)
         return system_estimates(self.scores(wanted), self.names.index(name), level)
 
+    def interval(
+        self,
+        system: Any = None,
+        measure: Measured | None = None,
+        level: float = 0.95,
+        *,
+        seed: int = 0,
+    ) -> Interval | None:
+        """Return the interval of a value, as in any comparison; None where none is valid."""
+        from heldout.infer.scored_inputs import system_interval  # needs this evaluation
+
+        name, wanted = self._chosen(system, measure)
+        key = name, wanted, level, seed
+        if key not in self._intervals:
+            self._intervals[key] = system_interval(self, name, wanted, level=level, seed=seed)
+        return self._intervals[key]
+
     def summary(self) -> dict[str, dict[str, Number]]:
         """Return the values as ``{system: {measure: value}}``."""
         return {
@@ -196,6 +216,22 @@ class Evaluation:
         types = dict.fromkeys(columns, pl.String) | {"value": pl.Float64}
         return frame_of(pl.DataFrame(columns, types), library)
 
+    def to_dict(
+        self, *, per_unit: bool = False, summary: bool = True, level: float = 0.95, seed: int = 0
+    ) -> dict[str, Any]:
+        """Return all values as in JSON; what is undefined is None.
+
+        Parameters
+        ----------
+        per_unit, summary
+            Of rankings: whether to add the values of the queries, and the means.
+        level, seed
+            Of intervals.
+        """
+        from heldout.measure.records import evaluation_record
+
+        return evaluation_record(self, per_unit=per_unit, summary=summary, level=level, seed=seed)
+
     def compute(self, progress: Callable[[int, int], None] | None = None) -> Evaluation:
         """Compute all values now, so that what fails does so here, and return the evaluation."""
         for number, measure in enumerate(self.measures, 1):
@@ -209,15 +245,9 @@ class Evaluation:
         return f"<Evaluation of {', '.join(self.names)} in {', '.join(map(str, self.measures))}>"
 
     def __str__(self) -> str:
-        from heldout.notebook import evaluation_text  # imports the report
+        from heldout.report import text  # shows evaluations
 
-        return evaluation_text(self)
-
-    def _repr_html_(self) -> str:
-        """Show the values as a table in a notebook."""
-        from heldout.notebook import evaluation_html  # imports the report
-
-        return evaluation_html(self)
+        return text(self, quiet=True).rstrip()
 
     def _has_units(self, scores: UnitScores) -> bool:
         """Return whether single units have values: F1 of one instance says nothing, BLEU does."""

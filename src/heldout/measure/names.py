@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.errors import MeasureError
+from heldout.errors import Argument, MeasureError
 from heldout.measure.base import TASKS, Measure, definitions
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def parse_measures(names: Several, task: str | None = None, **defaults: Value) -
     [Measure('P@1'), Measure('P@5'), Measure('BLEU'), Measure('RMSE')]
     """
     if task not in (None, *TASKS):
-        raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
+        raise MeasureError(f"expected one of {', '.join(TASKS)}", argument="task", value=task)
     measures: dict[Measure, None] = {}  # a set that keeps the order
     for given in listed_measures(names):
         if isinstance(given, Measure):
@@ -149,7 +149,9 @@ def _parse(given: object, task: str | None, defaults: Mapping[str, Value]) -> It
             raise MeasureError(_unknown(match[0].strip(), task))
         if len(known) > 1:
             tasks = " and of ".join(each.task for each in known)
-            raise MeasureError(f"{stem} is a measure of {tasks}: choose one with task=…")
+            raise MeasureError(
+                f"{stem} is a measure of {tasks}: choose one with ", Argument("task", "…")
+            )
         try:
             params = _arguments(known[0], match["arguments"] or "")
         except MeasureError as error:

@@ -73,7 +73,9 @@ def rbo(first: Ranking, second: Ranking, p: float = PERSISTENCE) -> float:
     all orders (Corsi & Urbano 2024).
     """
     if isinstance(p, bool) or not isinstance(p, int | float) or not 0 < p < 1:
-        raise InputError(f"p={p}: expected a number between 0 and 1, such as {PERSISTENCE}")
+        raise InputError(
+            f"expected a number between 0 and 1, such as {PERSISTENCE}", argument="p", value=p
+        )
     short, long = sorted((_scored(first), _scored(second)), key=len)
     items = {**short, **long}
     x, y = (np.array([[given.get(item, math.nan) for item in items]]) for given in (short, long))

@@ -49,8 +49,13 @@ def number(value: float | None, form: str = "z.4f") -> str:
     return "undefined" if value is None or math.isnan(value) else f"{value:{form}}"
 
 
+def p_words(p: float) -> str:
+    """``p = 0.0123`` or ``p < 0.0001``."""
+    return f"p {'' if p < 0.0001 else '= '}{p_value(p)}"
+
+
 def _equation(p: float | None) -> str:
-    return "" if p is None else f", p {'' if p < 0.0001 else '= '}{p_value(p)}"
+    return "" if p is None else f", {p_words(p)}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -76,7 +81,7 @@ def answer(standing: Standing) -> str:
     if not standing.gaps:
         return _scores_only(standing)
     if len(standing.gaps) == 1:
-        return pair_answer(standing, _shown_order(standing))
+        return pair_answer(standing, standing.asked(standing.gaps[0]))
     return _against_baseline(standing) if standing.baseline else _best_of_many(standing)
 
 
@@ -95,9 +100,9 @@ def pair_answer(standing: Standing, gap: Gap) -> str:
     )
 
 
-def _shown_order(standing: Standing) -> Gap:
-    """The better system first, unless a one-sided test asked about one of them."""
-    return standing.gaps[0] if standing.alternative != "two-sided" else standing.ranked_gaps()[0]
+def claim_sentences(standing: Standing) -> list[str]:
+    """One sentence per claim, for programs that show them."""
+    return [pair_answer(standing, standing.asked(gap)) for gap in standing.gaps]
 
 
 def _pair_verdict(standing: Standing, gap: Gap, first: str, second: str) -> str:
@@ -218,9 +223,7 @@ def test_line(comparison: Comparison) -> str:
             how.append(f"± {decides.error:.1g}")
     line = f"Test: {test_name(comparison)} ({', '.join(how)})"
     if alone:
-        line += "".join(
-            f"; {TESTS.get(test.test, test.test)}{_equation(test.p)[1:]}" for test in others
-        )
+        line += "".join(f"; {TESTS.get(test.test, test.test)} {p_words(test.p)}" for test in others)
     if comparison.analysis.coverage == "simultaneous":
         line += "; the intervals of the differences hold all at once (simultaneous)"
     return f"{line}."

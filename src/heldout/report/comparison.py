@@ -1,58 +1,172 @@
-"""The tables of a standing: systems, pairs, and the table for a paper."""
+"""Comparisons for people: text, tables, the table for a paper, gates."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from heldout.report.answers import interval, number, p_value, percent
-from heldout.report.table import Cell, Table
+from heldout.errors import InputError
+from heldout.report.answers import (
+    answer,
+    gate_sentence,
+    interval,
+    number,
+    p_value,
+    p_words,
+    percent,
+    sides,
+    test_line,
+    test_name,
+)
+from heldout.report.machine import comparison_estimates, estimate_lines
+from heldout.report.order_agreement import agreement_lines
+from heldout.report.standing import standing
+from heldout.report.table import (
+    Cell,
+    Table,
+    escape_markdown,
+    note_lines,
+    paragraphs,
+    printable,
+    text_table,
+    write_tables,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from heldout.infer.blocks import Source
+    from heldout.infer.comparison import Comparison
+    from heldout.infer.gate import GateResult
+    from heldout.notes import Note
     from heldout.report.standing import Gap, Standing
 
+MOST_SHOWN: Final = 2_000  # pairs up to which all are listed for people
 
-def systems_table(standing: Standing, *, full: bool = False) -> Table:
+
+def comparison_text(
+    comparison: Comparison, *, full: bool = False, width: int | None = None, quiet: bool = False
+) -> str:
+    """The answer, the numbers behind it, the test, then notes."""
+    return comparisons_text([comparison], full=full, width=width, quiet=quiet)
+
+
+def comparisons_text(
+    comparisons: Sequence[Comparison],
+    *,
+    full: bool = False,
+    width: int | None = None,
+    quiet: bool = False,
+) -> str:
+    """Comparisons of the same systems, one per measure; each note is shown once."""
+    parts: list[str] = []
+    for comparison, notes in zip(comparisons, _new_notes(comparisons, quiet=quiet), strict=True):
+        board = standing(comparison)
+        said = [answer(board), *counts_line(board)]
+        tables = _tables(comparison, board, full=full)
+        lines = [*estimate_lines(comparison), *how_lines(comparison, full=full), *note_lines(notes)]
+        drawn = "\n".join(text_table(table, width) for table in tables)
+        parts.append(paragraphs(said, width) + drawn + paragraphs(lines, width))
+    agreement = agreement_lines(comparisons)
+    return "\n".join([*parts, *([paragraphs(agreement, width)] if agreement else [])])
+
+
+def _new_notes(comparisons: Sequence[Comparison], *, quiet: bool) -> Iterator[list[Note]]:
+    """Of each comparison the notes that those before it have not."""
+    known: set[Note] = set()
+    for comparison in comparisons:
+        yield [] if quiet else [note for note in comparison.warnings if note not in known]
+        known.update(comparison.warnings)
+
+
+def comparison_tables(
+    comparison: Comparison, *, full: bool = True, notes: Sequence[Note] | None = None
+) -> list[Table]:
+    """All tables; the answer is the title of the first, test and notes are below the last."""
+    board = standing(comparison)
+    first, *others = _tables(comparison, board, full=full) or [systems_table(board)]
+    lines = [*counts_line(board), *estimate_lines(comparison), *how_lines(comparison, full=full)]
+    lines += note_lines(comparison.warnings if notes is None else notes)
+    tables = [replace(first, rows=first.cells, title=answer(board)), *others]
+    last = tables[-1]
+    return [*tables[:-1], replace(last, rows=last.cells, notes=[*last.notes, *lines])]
+
+
+def _tables(comparison: Comparison, board: Standing, *, full: bool) -> list[Table]:
+    """The tables of a text: of two systems the answer has all numbers, unless all are wanted."""
+    tables = [systems_table(board, full=full)] if full or len(board.gaps) > 1 else []
+    tables += [pairs_table(board)] if full else []
+    tables += anova_table(comparison) if full or comparison.analysis.correction == "tukey" else []
+    return tables + (comparison_estimates(comparison) if full else [])
+
+
+def counts_line(board: Standing) -> list[str]:
+    """Of two systems: on how many units the first is better, and the effect size."""
+    gap = board.asked(board.gaps[0])
+    if len(board.gaps) > 1 or gap.counts is None or not gap.counts[0] + gap.counts[2]:
+        return []
+    won, tied, lost = gap.counts
+    effect = "" if gap.effect is None else f"; effect size d_z {gap.effect:+.2f}"
+    return [f"{board.size}: {won:,} won, {tied:,} tied, {lost:,} lost{effect}."]
+
+
+def how_lines(comparison: Comparison, *, full: bool = False) -> list[str]:
+    """The test, and why it was chosen."""
+    return [test_line(comparison), *([comparison.analysis.why] if full else [])]
+
+
+def systems_table(board: Standing, *, full: bool = False) -> Table:
     """One row per system, the best first; the columns that carry the answer come first.
 
     `full` adds the interval of each score and the share of judged documents, for which a terminal
     of 80 columns has no room. Of two systems the sentence above the table has the difference.
     """
-    reference = standing.reference if full or len(standing.gaps) > 1 else None
-    gaps = standing.against(reference) if reference else {}
-    level = percent(standing.level)
-    versus = "vs best" if standing.baseline is None else "difference"
-    head = [
-        "",
-        "system",
-        standing.measure,
-        versus,
-        "p",
-        "group",
-        f"{level} CI{' of difference' if full else ''}",
-    ]
+    reference = board.reference if full or len(board.gaps) > 1 else None
+    gaps = board.against(reference) if reference else {}
+    level = percent(board.level)
+    versus = "vs best" if reference == board.names[0] and not board.baseline else "difference"
+    of = " of difference" if full else ""
+    head = ["", "system", board.measure, versus, "p", "group", f"{level} CI{of}"]
     head += [f"{level} CI of score", "judged"] if full or not gaps else []
     rows = []
-    for place, row in enumerate(standing.rows, 1):
-        difference, p, bounds = _difference(gaps.get(row.name))
-        cells = [str(place), row.name, number(row.score), difference, p, row.group, bounds]
+    for place, row in enumerate(board.rows, 1):
+        cells = [str(place), row.name, number(row.score), *_difference(gaps.get(row.name))]
+        cells.insert(5, row.group)
         judged = "—" if row.judged is None else f"{row.judged:.2f}"
         rows.append([*cells, interval(row.low, row.high), judged][: len(head)])
     return Table(head, rows, left=2).without_empty()
 
 
-def pairs_table(standing: Standing) -> Table:
-    """One row per pair, the system with the better score first."""
-    kind = "simultaneous " if standing.simultaneous else ""
-    level = f"{kind}{percent(standing.level)} CI"
-    head = ["system", "compared with", "difference", "p", level, "won/tied/lost"]
-    rows: list[list[str | Cell]] = [
-        [gap.first, gap.second, *_difference(gap), "/".join(map(str, gap.counts or ())) or "—"]
-        for gap in standing.ranked_gaps()
+def pairs_table(board: Standing) -> Table:
+    """One row per pair, the system with the better score first; of very many those with the best.
+
+    Tests whose p-values are not those of the verdicts have columns of their own.
+    """
+    gaps, notes = board.ranked_gaps(), []
+    if len(gaps) > MOST_SHOWN:
+        gaps, every = [gap for gap in gaps if gap.first == board.names[0]], len(gaps)
+        text = "pairs with the best system are listed; all are in the formats csv, json and parquet"
+        notes = [f"{len(gaps):,} of {every:,} pairs: {text}."]
+    kind = "simultaneous " if board.simultaneous else ""
+    tests = [
+        (number, name)
+        for number, (name, _) in enumerate(gaps[0].tests if gaps else ())
+        if any(gap.tests[number][1] != gap.p for gap in gaps)
     ]
-    return Table(head, rows, left=2).without_empty()
+    head = ["system", "compared with", "difference", "p", f"{kind}{percent(board.level)} CI"]
+    head += [*(f"p ({name})" for _, name in tests), "effect size d_z", "won/tied/lost"]
+    rows: list[list[str | Cell]] = [
+        [
+            *(gap.first, gap.second, *_difference(gap)),
+            *(p_value(gap.tests[number][1]) for number, _ in tests),
+            "—" if gap.effect is None else f"{gap.effect:+.2f}",
+            "/".join(map(str, gap.counts or ())) or "—",
+        ]
+        for gap in gaps
+    ]
+    return Table(head, rows, left=2, notes=notes).without_empty()
 
 
 def _difference(gap: Gap | None) -> list[str | Cell]:
@@ -63,6 +177,60 @@ def _difference(gap: Gap | None) -> list[str | Cell]:
     return [value, p_value(gap.p), interval(gap.low, gap.high, "+z.4f")]
 
 
+def anova_table(comparison: Comparison) -> list[Table]:
+    """The analyses of all systems together, by variance and by ranks; none of two systems."""
+    found = comparison.anova
+    if found is None:
+        return []
+    rest = found.residual
+    rows = [
+        _source("systems", found.systems),
+        _source(comparison.scores.unit, found.blocks),
+        ["residual", f"{rest.df}", f"{rest.sum_of_squares:.4f}", f"{rest.mean_square:.6f}", "", ""],
+    ]
+    notes = []
+    if math.isnan(found.systems.f):
+        notes.append("Nothing varies between the systems.")
+    elif math.isinf(found.systems.f):
+        notes.append("The differences are the same on every unit: no variation to judge them by.")
+    else:
+        line = f"Partial eta squared {found.systems.partial_eta_squared:.3f}"
+        if comparison.sphericity is not None:
+            epsilon, p = comparison.sphericity
+            line += f"; Greenhouse-Geisser epsilon {epsilon:.3f} gives {p_words(p)}"
+        notes.append(f"{line}.")
+        if comparison.friedman is not None:
+            friedman, nemenyi = comparison.friedman
+            notes.append(
+                f"By ranks: Friedman {friedman.statistic:.3f}, {p_words(friedman.p)}; Nemenyi's "
+                f"critical difference of mean ranks {nemenyi.critical_difference:.3f}."
+            )
+        if comparison.analysis.test_share is not None:
+            notes.append("Both take folds for independent.")
+    title = "All systems together (two-way analysis of variance)"
+    head = ["source", "df", "sum of squares", "mean square", "F", "p"]
+    return [Table(head, rows, title, notes=notes)]
+
+
+def _source(name: str, source: Source) -> list[str]:
+    finite = math.isfinite(source.f)
+    test = [f"{source.f:.3f}", p_value(source.p)] if finite else ["—", "—"]
+    return [
+        name,
+        f"{source.df}",
+        f"{source.sum_of_squares:.4f}",
+        f"{source.mean_square:.6f}",
+        *test,
+    ]
+
+
+def paper_text(comparisons: Sequence[Comparison]) -> str:
+    """Comparisons of the same systems as one table in LaTeX, which needs booktabs."""
+    how = dict.fromkeys(f"{test_name(each)}, {sides(each)}" for each in comparisons)
+    table = paper_table([standing(each) for each in comparisons], "; ".join(how))
+    return write_tables([table], "paper")
+
+
 def paper_table(standings: Sequence[Standing], how: str) -> Table:
     """Systems by measures; the best in bold, significant differences as superscripts.
 
@@ -71,14 +239,16 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     """
     first = standings[0]
     names = sorted(first.names)
+    if any((sorted(b.names), b.baseline) != (names, first.baseline) for b in standings):
+        raise InputError("one table needs the same systems and baseline in every measure")
     lettered = len(names) <= len(ascii_lowercase)
     labels = {name: ascii_lowercase[n] if lettered else f"{n + 1}" for n, name in enumerate(names)}
-    columns = [_paper_column(standing, labels, "" if lettered else ",") for standing in standings]
+    columns = [_paper_column(board, labels, "" if lettered else ",") for board in standings]
     rows: list[list[str | Cell]] = [
         [labels[name], name, *(column[name] for column in columns)] for name in names
     ]
-    measures = [standing.measure for standing in standings]
-    sizes = " / ".join(dict.fromkeys(standing.size for standing in standings))
+    measures = [board.measure for board in standings]
+    sizes = " / ".join(dict.fromkeys(board.size for board in standings))
     alpha = f"p < {round(1 - first.level, 6):g}, {sizes}"
     if first.baseline is not None:
         meaning = f"Dagger: significantly different from {first.baseline} ({how}, {alpha})."
@@ -92,17 +262,15 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     return Table(["", "system", *measures], rows, left=2, notes=[meaning, "Best in bold."])
 
 
-def _paper_column(standing: Standing, labels: dict[str, str], comma: str) -> dict[str, Cell]:
-    beaten: dict[str, list[str]] = {name: [] for name in standing.names}
+def _paper_column(board: Standing, labels: dict[str, str], comma: str) -> dict[str, Cell]:
+    beaten: dict[str, list[str]] = {name: [] for name in board.names}
     daggers = set()
-    for gap in standing.ranked_gaps():
-        if not gap.significant:
-            continue
-        if standing.baseline is None:
+    for gap in board.ranked_gaps():
+        if board.baseline is None and board.decided(gap):
             beaten[gap.first].append(labels[gap.second])
-        else:
-            daggers.add(gap.first if gap.second == standing.baseline else gap.second)
-    best = standing.rows[0].score
+        elif gap.significant:
+            daggers.add(gap.first if gap.second == board.baseline else gap.second)
+    best = board.rows[0].score
     return {
         row.name: Cell(
             number(row.score),
@@ -111,5 +279,45 @@ def _paper_column(standing: Standing, labels: dict[str, str], comma: str) -> dic
             else comma.join(sorted(beaten[row.name], key=lambda at: (len(at), at))),
             bold=row.score == best,
         )
-        for row in standing.rows
+        for row in board.rows
     }
+
+
+# ---- gates ---------------------------------------------------------------------------------------
+
+
+def comparisons_markdown(
+    comparisons: Sequence[Comparison],
+    gates: Sequence[GateResult] = (),
+    *,
+    full: bool = False,
+    quiet: bool = False,
+) -> str:
+    """Verdicts of a gate, tables and sentences, for the summary of a pull request."""
+    sentences = (gate_sentence(result).partition(": ") for result in gates)
+    verdicts = [f"**{verdict}**: {escape_markdown(rest)}\n" for verdict, _, rest in sentences]
+    tables = [
+        write_tables(comparison_tables(each, full=full, notes=notes), "md")
+        for each, notes in zip(comparisons, _new_notes(comparisons, quiet=quiet), strict=True)
+    ]
+    agreement = [f"{escape_markdown(line)}\n" for line in agreement_lines(comparisons)]
+    return "\n".join([*verdicts, *tables, *agreement])
+
+
+def gates_junit(results: Sequence[GateResult]) -> str:
+    """The verdicts of a gate as JUnit XML, one test case per system and measure."""
+    from xml.sax.saxutils import quoteattr
+
+    failures = sum(not result.passed for result in results)
+    counts = f'tests="{len(results)}" failures="{failures}" errors="0" skipped="0"'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    lines += [f'<testsuite name="heldout compare" {counts}>']
+    for result in results:
+        title = f"{result.first} {result.kind} {result.second} in {result.measure}"
+        verdict = quoteattr(gate_sentence(result))
+        inside = f"<failure message={verdict}/>"
+        if result.passed:
+            inside = f'<properties><property name="verdict" value={verdict}/></properties>'
+        name = quoteattr(printable(title))
+        lines.append(f'  <testcase classname="heldout" name={name}>{inside}</testcase>')
+    return "\n".join([*lines, "</testsuite>", ""])

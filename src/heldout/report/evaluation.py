@@ -1,184 +1,300 @@
-"""An evaluation as a table, in words and as JSON."""
+"""Evaluations as tables and in words: rankings, predictions and texts."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from heldout.as_json import json_text
 from heldout.measure.base import Undefined
-from heldout.report.tables import Table, html_page, note_lines, plain_text, tables_text
+from heldout.report.answers import interval, percent
+from heldout.report.table import Cell, Table, note_lines, paragraphs, printable, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from heldout.measure.base import Measure, Number
     from heldout.measure.evaluation import Evaluation
-
-__all__ = ["evaluation_json", "evaluation_table", "evaluation_text", "policy_lines"]
+    from heldout.measure.prediction.curves import HullPoint, RocHull
 
 ALL = "all"
 
 
-def _cells(
-    evaluation: Evaluation, *, per_query: bool, summary: bool, ordered: bool
-) -> Iterator[tuple[str, str | None, list[Any]]]:
-    """Run, query and values: the queries of each run, then its means, which have no query."""
-    for name in _best_first(evaluation) if ordered else evaluation.names:
-        if per_query:
-            columns = [evaluation.per_unit(name, one).tolist() for one in evaluation.measures]
-            for query, *values in zip(evaluation.units(), *columns, strict=True):
-                yield name, query, values
-        if summary:
-            yield name, None, [evaluation.value(name, measure) for measure in evaluation.measures]
-
-
-def _best_first(evaluation: Evaluation) -> list[str]:
-    """The runs in the order of the first measure; undefined means come last."""
-    sign = -1 if evaluation.measures[0].higher_is_better is not False else 1
-
-    def key(name: str) -> tuple[bool, float]:
-        mean = evaluation.value(name, 0)
-        return (True, 0.0) if isinstance(mean, Undefined) else (False, sign * mean)
-
-    return sorted(evaluation.names, key=key)
-
-
-def _format(value: Any, digits: int | None, undefined: str, *, integral: bool) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Undefined) or math.isnan(value):
-        return undefined
-    if integral:
-        return str(round(value))
-    return repr(float(value)) if digits is None else f"{value:.{digits}f}"
-
-
-def evaluation_table(
-    evaluation: Evaluation,
-    *,
-    per_query: bool = False,
-    summary: bool = True,
-    digits: int | None = 4,
-    undefined: str = "undefined",
-    ordered: bool = False,
-) -> Table:
-    """One row per run, or per query and run; the best mean of each measure is bold.
-
-    Parameters
-    ----------
-    evaluation
-        What is shown.
-    per_query, summary
-        Whether to show the queries, and the means.
-    digits
-        Of values; None for all.
-    undefined
-        Text of a value that does not exist.
-    ordered
-        Whether the best run of the first measure comes first.
-    """
-    integral = [measure.definition.integral for measure in evaluation.measures]
-    best = _best(evaluation) if summary and len(evaluation.names) > 1 else set()
-    texts = 2 if per_query else 1
-    rows: list[list[str]] = []
-    bold = set()
-    for name, query, values in _cells(
-        evaluation, per_query=per_query, summary=summary, ordered=ordered
-    ):
-        if query is None:
-            bold |= {(len(rows), texts + at) for run, at in best if run == name}
-        shown = [
-            _format(value, digits, undefined, integral=whole)
-            for value, whole in zip(values, integral, strict=True)
-        ]
-        rows.append([name, *([query or ALL] if per_query else []), *shown])
-    head = ["run", *(["query"] if per_query else []), *map(str, evaluation.measures)]
-    notes = ["; ".join(policy_lines(evaluation))]
-    return Table(head, rows, texts=texts, notes=notes, bold=bold)
-
-
 def evaluation_text(
+    evaluation: Evaluation, *, full: bool = False, width: int | None = None, quiet: bool = False
+) -> str:
+    """The values, the best system first, and how they were computed; `full`: of each class, too."""
+    tables = evaluation_tables(evaluation, "text")
+    if full and evaluation.task == "classification":
+        tables += [class_table(evaluation), *confusion_tables(evaluation)]
+        tables = [table for table in tables if table.cells]
+    text = write_tables(tables, "text", width)
+    return text if quiet else f"{text}\n{paragraphs(evaluation_lines(evaluation), width)}"
+
+
+def evaluation_tables(
     evaluation: Evaluation,
-    kind: str,
+    kind: str = "md",
     *,
-    per_query: bool = False,
+    per_unit: bool = False,
     summary: bool = True,
-    digits: int | None = 4,
-    terminal: bool = False,
-) -> str:
-    """The table of `evaluation_table`, with policies below it where they are not said elsewhere.
+    level: float = 0.95,
+    seed: int = 0,
+) -> list[Table]:
+    """The values as they are written in a format.
 
-    Parameters
-    ----------
-    evaluation, per_query, summary, digits
-        As for `evaluation_table`.
-    kind
-        ``table``, ``tsv`` or ``csv`` (without policies; in CSV an undefined value is an empty
-        cell), ``md``, ``latex`` or ``html`` (a page).
-    terminal
-        Whether a terminal shows it.
+    Of rankings `per_unit` adds the value of each query, and `summary` the means.
     """
+    if evaluation.task == "text":
+        return [_of_texts(evaluation, kind, level, seed)]
+    if evaluation.task != "ranking":
+        return [_of_predictions(evaluation, level, seed)]
+    # Elsewhere they have a place of their own.
+    notes = ["; ".join(evaluation_lines(evaluation))] if kind in {"md", "latex", "html"} else []
+    if evaluation.machine is not None:
+        return [_two_judges(evaluation, level, notes)]
+    return [_of_rankings(evaluation, kind, notes, per_unit=per_unit, summary=summary)]
+
+
+def evaluation_lines(
+    evaluation: Evaluation, *, level: float = 0.95, seed: int = 0, hull: RocHull | None = None
+) -> list[str]:
+    """Warnings, and how the values were computed."""
+    if evaluation.machine is not None:
+        from heldout.measure.records import estimates_notes
+
+        return note_lines(estimates_notes(evaluation)) or ["no warnings"]
+    notes = note_lines(evaluation.notes)
+    if evaluation.task == "ranking":
+        return [*notes, *map(printable, evaluation.about)]
+    if evaluation.task == "text":
+        return [_segments(evaluation, level, seed), *notes]
+    hulls = [] if hull is None else _hull_lines(hull)
+    lines = [*_units(evaluation, level, seed), *evaluation.about, *_reasons(evaluation), *hulls]
+    return [*map(printable, lines), *notes]
+
+
+# ---- rankings ------------------------------------------------------------------------------------
+
+
+def _of_rankings(
+    evaluation: Evaluation, kind: str, notes: list[str], *, per_unit: bool, summary: bool
+) -> Table:
+    """One row per run, or per query and run; the best mean of each measure is bold."""
+    measures, names = evaluation.measures, list(evaluation.names)
+    best = [_best(evaluation, measure) for measure in measures]
+    if kind == "text" and not per_unit:
+        names.sort(key=lambda name: _place(measures[0], evaluation.value(name, measures[0])))
+    # Values of queries are read by other programs, such as heldout compare.
+    exact = per_unit and kind in {"tsv", "csv"}
     undefined = "" if kind == "csv" else "undefined"
-    table = evaluation_table(
-        evaluation,
-        per_query=per_query,
-        summary=summary,
-        digits=digits,
-        undefined=undefined,
-        ordered=kind == "table" and not per_query,
-    )
-    if kind == "table":
-        table = replace(table, notes=())
-    text = tables_text([table], kind, terminal=terminal)
-    return html_page("Evaluation", text) if kind == "html" else text
 
+    def show(measure: Measure, value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Undefined) or math.isnan(value):
+            return undefined
+        if measure.definition.integral:
+            return str(round(value))
+        return repr(float(value)) if exact else f"{value:.4f}"
 
-def policy_lines(evaluation: Evaluation) -> list[str]:
-    """Warnings, then what was done about ties, missing queries and unjudged ones, in words."""
-    return [*note_lines(evaluation.notes), *map(plain_text, evaluation.about)]
-
-
-def _best(evaluation: Evaluation) -> set[tuple[str, int]]:
-    """(run, number of the measure) of the best means."""
-    best = set()
-    for at, measure in enumerate(evaluation.measures):
-        means = {name: evaluation.value(name, measure) for name in evaluation.names}
-        defined = [mean for mean in means.values() if not isinstance(mean, Undefined)]
-        if measure.higher_is_better is not None and defined:
-            top = max(defined) if measure.higher_is_better else min(defined)
-            best |= {(name, at) for name, mean in means.items() if mean == top}
-    return best
-
-
-def evaluation_json(
-    evaluation: Evaluation, *, per_query: bool = False, summary: bool = True
-) -> str:
-    """All numbers at full precision; an undefined value is null."""
-    runs = []
-    names = [str(measure) for measure in evaluation.measures]
-    for name, run in evaluation.data.items():
-        entry: dict[str, Any] = {"name": name}
+    rows: list[list[str | Cell]] = []
+    for name in names:
+        if per_unit:
+            columns = [evaluation.per_unit(name, measure).tolist() for measure in measures]
+            for query, *values in zip(evaluation.units(), *columns, strict=True):
+                rows.append([name, query, *map(show, measures, values)])
         if summary:
-            means = (evaluation.value(name, measure) for measure in evaluation.measures)
-            entry["means"] = {
-                measure: None if isinstance(mean, Undefined) else mean
-                for measure, mean in zip(names, means, strict=True)
-            }
-        entry["judged_queries_missing"] = run.lacks
-        entry["queries_without_judgements"] = run.unjudged
-        if per_query:
-            columns = [evaluation.per_unit(name, one).tolist() for one in evaluation.measures]
-            entry["queries"] = {
-                query: dict(zip(names, values, strict=True))
-                for query, *values in zip(evaluation.units(), *columns, strict=True)
-            }
-        runs.append(entry)
-    content = {
-        "measures": names,
-        "queries": len(evaluation.units()),
-        "about": list(evaluation.about),
-        "warnings": [note.to_dict() for note in evaluation.notes],
-        "runs": runs,
-    }
-    return json_text(content)
+            means = [evaluation.value(name, measure) for measure in measures]
+            cells = [
+                Cell(show(measure, mean), bold=len(names) > 1 and mean == top)
+                for measure, mean, top in zip(measures, means, best, strict=True)
+            ]
+            rows.append([name, *([ALL] if per_unit else []), *cells])
+    head = ["run", *(["query"] if per_unit else []), *map(str, measures)]
+    return Table(head, rows, left=2 if per_unit else 1, notes=notes)
+
+
+def _place(measure: Measure, value: Number) -> tuple[bool, float]:
+    """What to sort by: the best first, undefined values last."""
+    if isinstance(value, Undefined):
+        return True, 0.0
+    return False, value if measure.higher_is_better is False else -value
+
+
+def _best(evaluation: Evaluation, measure: Measure) -> float | None:
+    """The best mean; None for a measure that has no better and worse."""
+    means = [evaluation.value(name, measure) for name in evaluation.names]
+    defined = [mean for mean in means if not isinstance(mean, Undefined)]
+    if measure.higher_is_better is None or not defined:
+        return None
+    return max(defined) if measure.higher_is_better else min(defined)
+
+
+def _two_judges(evaluation: Evaluation, level: float, notes: list[str]) -> Table:
+    """One row per run and measure: human-only, machine-only and combined estimates."""
+    from heldout.measure.records import estimated
+    from heldout.report.machine import HEAD, estimate_cells
+
+    rows = [
+        [name, str(measure), *estimate_cells(evaluation.estimates(name, measure, level=level))]
+        for name in evaluation.names
+        for measure in estimated(evaluation)
+    ]
+    return Table(["run", "measure", *HEAD], rows, left=2, notes=notes)
+
+
+# ---- predictions: what does not exist is shown as — ----------------------------------------------
+
+
+def show(value: Number | float | None, form: str = "z.4f") -> str:
+    """A number, or — if it does not exist."""
+    if value is None or isinstance(value, Undefined):
+        return "—"
+    return f"{round(value, 12) + 0.0:{form}}"  # rounding noise below 0 is 0
+
+
+def _bounds(
+    evaluation: Evaluation, name: str, measure: Measure, level: float, seed: int
+) -> tuple[str, str]:
+    """The interval of a value, and its method."""
+    if name in evaluation.baselines:
+        return "—", ""
+    known = evaluation.interval(name, measure, level, seed=seed)
+    return ("—", "") if known is None else (interval(known.low, known.high), known.method)
+
+
+def _of_predictions(evaluation: Evaluation, level: float, seed: int) -> Table:
+    """One row per system or baseline, one column per measure; the first with its interval."""
+    first, *others = evaluation.measures
+    rows = [
+        [
+            name,
+            show(evaluation.value(name, first)),
+            _bounds(evaluation, name, first, level, seed)[0],
+            *(show(evaluation.value(name, measure)) for measure in others),
+        ]
+        for name in evaluation.data
+    ]
+    table = Table(["system", str(first), "interval", *map(str, others)], rows)
+    known = any(row[2] != "—" for row in rows)
+    return table if known else table.columns([0, 1, *range(3, len(table.head))])
+
+
+def _units(evaluation: Evaluation, level: float, seed: int) -> Iterator[str]:
+    from heldout.data.predictions import ClassPredictions, unit_count
+    from heldout.notes import named_few
+
+    own, measure = evaluation.data[evaluation.names[0]], evaluation.measures[0]
+    line = f"units: {unit_count(own):,}"
+    if isinstance(own, ClassPredictions):
+        line += f"; classes: {named_few(own.classes, len(own.classes), 10)}"
+        line += f"; positive: {own.positive}" if len(own.classes) == 2 else ""
+    yield line
+    known = (_bounds(evaluation, name, measure, level, seed)[1] for name in evaluation.names)
+    methods = ", ".join(dict.fromkeys(filter(None, known)))
+    if methods:
+        yield f"interval of {measure}: {methods}, {percent(level)}"
+
+
+def _reasons(evaluation: Evaluation) -> list[str]:
+    """Why values do not exist; that baselines have no scores goes without saying."""
+    from heldout.measure.prediction.classes import undefined_hint
+    from heldout.measure.records import is_baseline
+
+    measures: dict[tuple[str, str], list[str]] = {}
+    hints: dict[tuple[str, str], str] = {}
+    for name in evaluation.data:
+        added = is_baseline(evaluation, name)
+        for measure in evaluation.measures:
+            value = evaluation.value(name, measure)
+            if isinstance(value, Undefined) and not (added and measure.needs_scores):
+                key = (name, value.reason)
+                measures.setdefault(key, []).append(str(measure))
+                if not added:  # it would be said of the majority class every time
+                    hints[key] = hints.get(key) or undefined_hint(measure, value.reason)
+    return [
+        f"{', '.join(names)} of {who} {'does' if len(names) == 1 else 'do'} not exist: {why}"
+        f"{hints.get((who, why), '')}"
+        for (who, why), names in measures.items()
+    ]
+
+
+def class_table(evaluation: Evaluation) -> Table:
+    """One row per system and class."""
+    from heldout.measure.records import labelled, per_class
+
+    head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate", "F1"]
+    rows = [
+        [own.name, name, f"{units:g}", *map(show, values.values())]
+        for own in labelled(evaluation)
+        for name, units, values in per_class(evaluation, own)
+    ]
+    return Table(head, rows, left=2)
+
+
+def confusion_tables(evaluation: Evaluation) -> list[Table]:
+    """One table per system: a row for each true class, a column for each predicted one."""
+    from heldout.measure.prediction.classes import confusion
+    from heldout.measure.records import labelled
+
+    tables = []
+    for own in labelled(evaluation):
+        rows = [
+            [own.name, name, *(f"{count:g}" for count in counts)]
+            for name, counts in zip(own.classes, confusion(own).tolist(), strict=True)
+        ]
+        tables.append(
+            Table(["system", "true", *(f"→ {name}" for name in own.classes)], rows, left=2)
+        )
+    return tables
+
+
+def hull_table(hull: RocHull) -> Table:
+    """The corners of the hull, with thresholds."""
+    rows = [
+        [_corner(point), show(point.fp_rate), show(point.tp_rate), _threshold(point.threshold)]
+        for point in hull.points
+    ]
+    return Table(["hull", "FP rate", "TP rate", "threshold"], rows)
+
+
+def _corner(point: HullPoint) -> str:
+    return point.name or ("(nothing positive)" if point.tp_rate == 0 else "(all positive)")
+
+
+def _threshold(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else "—"
+
+
+def _hull_lines(hull: RocHull) -> Sequence[str]:
+    area = f"area under the ROC convex hull: {hull.area:.4f}"
+    if not hull.dominated:
+        return area, "no classifier is dominated"
+    names = ", ".join(hull.dominated)
+    why = "at every cost of errors the others are better, alone or mixed"
+    return area, f"dominated: {names} ({why})"
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+def _of_texts(evaluation: Evaluation, kind: str, level: float, seed: int) -> Table:
+    """One row per measure and system; programs get the signature beside it."""
+    signed = kind in {"tsv", "csv"}
+    rows = []
+    for measure, signature in zip(evaluation.measures, evaluation.about, strict=True):
+        for name in evaluation.names:
+            value = evaluation.value(name, measure)
+            score = "undefined" if isinstance(value, Undefined) else f"{value:.4f}"
+            bounds, _ = _bounds(evaluation, name, measure, level, seed)
+            rows.append([str(measure), name, score, bounds, *([signature] if signed else [])])
+    head = ["measure", "system", "score", "interval", *(["signature"] if signed else [])]
+    return Table(head, rows, left=2, notes=() if signed else evaluation.about)
+
+
+def _segments(evaluation: Evaluation, level: float, seed: int) -> str:
+    name, measure = evaluation.names[0], evaluation.measures[0]
+    linear = _bounds(evaluation, name, measure, level, seed)[1].startswith("t")
+    how = "t of the linearised score" if linear else "bootstrap"
+    units = f"segments: {len(evaluation.units()):,}"
+    return f"{units}; intervals: {percent(level)}, {how} over segments"

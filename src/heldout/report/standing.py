@@ -41,7 +41,8 @@ class Gap(NamedTuple):
     low: float  # infinite where the interval is open
     high: float
     significant: bool
-    p: float | None = None  # None where only an interval is known
+    p: float | None = None  # adjusted; None where only an interval is known
+    tests: tuple[tuple[str, float], ...] = ()  # each test by itself
     counts: tuple[int, int, int] | None = None  # units won, tied and lost by the first
     effect: float | None = None  # d_z
     mixed: bool = False  # a test by ranks points the other way than the means
@@ -80,7 +81,7 @@ class Standing(NamedTuple):
 
     def row(self, name: str) -> Row:
         """The row of a system."""
-        return self.rows[self.names.index(name)]
+        return next(row for row in self.rows if row.name == name)
 
     @property
     def reference(self) -> str | None:
@@ -107,6 +108,11 @@ class Standing(NamedTuple):
             gap if place[gap.first] < place[gap.second] else gap.reversed() for gap in self.gaps
         ]
         return sorted(gaps, key=lambda gap: (place[gap.first], place[gap.second]))
+
+    def asked(self, gap: Gap) -> Gap:
+        """The better system first, unless a one-sided test asked about one of them."""
+        given = self.alternative != "two-sided" or gap.value == 0 or self.better(gap)
+        return gap if given else gap.reversed()
 
     def better(self, gap: Gap) -> bool:
         """Whether the first system of a difference has the better score."""
@@ -175,6 +181,7 @@ def _gap(comparison: Comparison, claim: Claim) -> Gap:
         difference.high,
         significant,
         float(claim.adjusted),
+        tuple((outcome.test, outcome.p) for outcome in claim.outcomes),
         (effects.wins, effects.ties, effects.losses),
         effects.standardised if math.isfinite(effects.standardised) else None,
         significant and by_rank and better != (effects.wins > effects.losses),
@@ -194,7 +201,7 @@ def _of_results(results: Results, measure: str, compared: Comparison | None) -> 
     settings, up = results.manifest["settings"], is_up(results, measure)
     board = None if compared is None else _of_comparison(compared)
     groups = {} if board is None else {row.name: row.group for row in board.rows}
-    new_documents = settings["by"] == "document"
+    new_documents = settings["by"] in {"document", "both"}
     rows = []
     for name in results.systems:
         estimate = results.estimate(name, measure)

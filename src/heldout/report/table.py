@@ -196,12 +196,14 @@ def text_table(table: Table, width: int | None = None) -> str:
     """Aligned columns; what does not fit `width` is shortened, then moved into further tables."""
     parts = [table]
     if width is not None:
-        parts = [_with_short_names(table, width)]
+        parts = [_with_short_names(table, width, SHORTEST)]
         if _total(parts[0]) > width:  # names alone do not make it fit: divide, then shorten
-            parts = [_with_short_names(part, width) for part in _parts_that_fit(table, width)]
+            table = _with_short_names(table, width, max(SHORTEST, width // 3))
+            divided = _parts_that_fit(table, width)
+            parts = [_with_short_names(part, width, SHORTEST) for part in divided]
     title = f"{table.title}\n" if table.title else ""
     body = "\n".join("".join(f"{line}\n" for line in _aligned(part)) for part in parts)
-    return title + body + "".join(f"{note}\n" for note in table.notes)
+    return title + body + paragraphs(table.notes, width)
 
 
 def _cell(cell: str | Cell) -> Cell:
@@ -239,14 +241,14 @@ def _aligned(table: Table) -> Iterator[str]:
         yield (" " * GAP).join(padded).rstrip()
 
 
-def _with_short_names(table: Table, width: int) -> Table:
-    """Shorten the widest column of words, as far as the table needs it and names can bear it."""
+def _with_short_names(table: Table, width: int, least: int) -> Table:
+    """Shorten the widest column of words as far as the table needs it, but not below `least`."""
     widths = [text + mark for text, mark in _widths(table)]
     excess = _total(table) - width
     if excess <= 0 or not table.left:
         return table
     column = max(range(table.left), key=widths.__getitem__)
-    room = max(widths[column] - excess, SHORTEST)
+    room = max(widths[column] - excess, least)
     rows = [
         [
             cell._replace(text=shorten(cell.text, room)) if at == column else cell
@@ -305,6 +307,12 @@ def _latex(table: Table) -> str:
     return "\n".join([*body, r"\end{tabular}", ""])
 
 
+def _commented(table: Table) -> str:
+    """A tabular; title and notes are comments."""
+    title = f"% {table.title}\n" if table.title else ""
+    return title + _latex(table) + "".join(f"% {note}\n" for note in table.notes)
+
+
 def _paper(table: Table) -> str:
     """A float with its caption, which says what the marks mean."""
     caption = escape_latex(" ".join([*([table.title] if table.title else []), *table.notes]))
@@ -357,7 +365,7 @@ def _csv(table: Table) -> str:
 
 _WRITERS: Final[dict[str, Callable[[Table], str]]] = {
     "md": _markdown,
-    "latex": _latex,
+    "latex": _commented,
     "paper": _paper,
     "html": _html,
     "tsv": _tsv,

@@ -12,6 +12,7 @@ from heldout.notes import Note, count_of, named_few
 from heldout.resample.groups import same_texts
 from heldout.resample.plans import KFold
 from heldout.resample.stratify import relevant_per_query
+from heldout.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ class SplitRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class Description(Shown):
     """Statistics of splits."""
 
     plan: str
@@ -73,11 +74,6 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as a dictionary, for JSON."""
         return asdict(self) | {"notes": [note.to_dict() for note in self.notes]}
-
-    def __str__(self) -> str:
-        from heldout.report.splits import splits_text  # the report reads splits
-
-        return splits_text(self).rstrip("\n")
 
 
 def describe_splits(splits: Splits, collection: Collection | None = None) -> Description:
@@ -126,7 +122,7 @@ def _advice(units: int, plural: str) -> str:
     if plural == "documents":
         return (
             "the number of relevant documents per query matters, not the number of documents: use "
-            "5 folds with stratify='relevance', and if Pro10 is far below 1, pool the folds into "
+            "5 folds stratified by relevance, and if Pro10 is far below 1, pool the folds into "
             "one ranking"
         )
     if units < SMALL:
@@ -194,7 +190,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
             "empty-test",
             f"up to {_queries_have(test)} no relevant document on a test side, where measures are "
             "undefined for them: pool the folds into one ranking, or use fewer folds"
-            + ("" if settled else " or stratify='relevance'"),
+            + ("" if settled else " or stratify by relevance"),
             count=test,
         )
     if train:
@@ -202,7 +198,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
             "empty-train",
             f"up to {_queries_have(train)} no relevant document on a training side, so that they "
             "do not help to choose parameters there"
-            + ("" if settled else "; stratify='relevance' reduces their number"),
+            + ("" if settled else "; stratify by relevance to have fewer"),
             count=train,
         )
 
@@ -231,6 +227,6 @@ def _twin_notes(splits: Splits, twins: Flags) -> Iterator[Note]:
         yield Note(
             "twins",
             f"{splits.units.plural} with the same text on training and test side: {count} "
-            f"({named}); groups='duplicates' keeps them together",
+            f"({named}): group duplicates",
             count=count,
         )

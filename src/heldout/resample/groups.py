@@ -244,8 +244,8 @@ def text_notes(splits: Splits, given: object) -> list[Note]:
     if across.any():
         text = (
             f"{_counted(across, units)} have the same text as a document on the other side, so "
-            "that held-out text is also in the training data: keep them together with "
-            "groups='duplicates', or with 'near-duplicates', which also finds similar texts"
+            "that held-out text is also in the training data: group duplicates, or "
+            "near-duplicates, which also finds similar texts"
         )
         return [Note("twins", text, _severity(across), int(across.sum()))]
     if isinstance(given, str) and given == NEAR and units.together is not None:
@@ -261,10 +261,7 @@ def text_notes(splits: Splits, given: object) -> list[Note]:
     text = f"{_counted(equal, units)} have the same text as another and are kept together"
     severity = _severity(equal) if given is None else "info"  # given groups are deliberate
     if severity == "warning":
-        text += (
-            "; slightly changed copies are not found: groups='near-duplicates' keeps those "
-            "together, too"
-        )
+        text += "; slightly changed copies are not found: group near-duplicates, too"
     return [Note("duplicates", text, severity, int(equal.sum()))]
 
 

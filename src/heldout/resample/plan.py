@@ -20,6 +20,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, PlainValidator, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from heldout.errors import Argument
 from heldout.notes import count_of
 from heldout.resample.groups import NONE, grouped_units, text_notes
 from heldout.resample.units import PlanError, units_of
@@ -84,7 +85,7 @@ Stratify = Annotated[Column, BeforeValidator(_strata)]
 def check_seed(seed: int) -> None:
     """Raise an error if a seed is not valid."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise PlanError(f"seed={seed!r}: expected an integer of at least 0")
+        raise PlanError("expected an integer of at least 0", argument="seed", value=seed)
 
 
 # The base of all plans
@@ -104,28 +105,29 @@ def checked(cls: _P) -> _P:
         try:
             check(self, *values, **named)
         except ValidationError as error:
-            raise PlanError(_faults(error, made)) from None
+            raise PlanError(*_faults(error, made)) from None
 
     made.__init__ = __init__
     return made  # type: ignore[no-any-return]
 
 
-def _faults(error: ValidationError, cls: type[Any]) -> str:
+def _faults(error: ValidationError, cls: type[Any]) -> Iterator[str | Argument]:
     """Say what is wrong with each field: ``folds=1: expected an integer of at least 2``."""
     names = [field.name for field in fields(cls)]
-    told: dict[str, str] = {}
+    told: dict[str, list[str | Argument]] = {}
     for fault in error.errors(include_url=False):
         name = str(fault["loc"][0])
         if name.isdecimal():  # the number of a positional argument
             name = dict(enumerate(names)).get(int(name), f"argument {int(name) + 1}")
         if fault["type"] == "missing":
-            told[name] = f"{name} is missing"
+            told[name] = [f"{name} is missing"]
         elif fault["type"].startswith("unexpected_"):
-            told[name] = f"{cls.__name__} has no {name}: it has {', '.join(names)}"
+            told[name] = [f"{cls.__name__} has no {name}: it has {', '.join(names)}"]
         else:
             text = fault["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-            told.setdefault(name, f"{name}={short(fault['input'])}: {text}")
-    return "; ".join(told.values())
+            told.setdefault(name, [Argument(name, short(fault["input"])), f": {text}"])
+    for number, parts in enumerate(told.values()):
+        yield from ["; ", *parts] if number else parts
 
 
 class ResamplingWarning(UserWarning):

@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import PlainValidator
 
 from heldout.data.ids import as_id
+from heldout.errors import Argument
 from heldout.notes import Note, count_of, named_few
 from heldout.resample.assign import choose, cut, deal, even_sizes, fill_groups, place_groups, spread
 from heldout.resample.fold_files import Entry, read_id_lines, read_values
@@ -413,7 +414,9 @@ class Chronological(Plan):
             side = "test" if not test.any() else "training"
             raise PlanError(
                 f"the {side} side is empty: the times are from {min(times)} to {max(times)}, and "
-                f"the cut is at {first}; move it (cut=…), or hold out another share"
+                f"the cut is at {first}; move it (",
+                Argument("cut", "…"),
+                "), or hold out another share",
             )
         return _held_out(self, units, test)
 
@@ -568,7 +571,9 @@ class GivenFolds(Plan):
             raise PlanError(
                 f"{where}: no fold for {len(missing)} of {len(units)} {units.plural} "
                 f"({named_few(missing, len(missing))}): add them, or ignore these "
-                f"{units.plural} (strict=False)"
+                f"{units.plural} (",
+                Argument("strict", "False"),
+                ")",
             )
         names = _in_order({known[unit] for unit in units.present() if unit in known})
         if len(names) < 2:
@@ -586,7 +591,9 @@ def _refuse_unknown(entries: list[Entry], units: Units) -> None:
         named = named_few((entry.unit for entry in unknown), len(unknown))
         raise PlanError(
             f"{unknown[0].place}: {count_of(len(unknown), 'id')} not among the {units.plural} "
-            f"({named}): remove such ids, or ignore them (strict=False)"
+            f"({named}): remove such ids, or ignore them (",
+            Argument("strict", "False"),
+            ")",
         )
 
 

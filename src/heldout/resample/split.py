@@ -279,7 +279,11 @@ class Splits(Sequence[Split]):
                 f"{self.plan} does not assign every unit to one fold: use the splits instead"
             )
         if not 0 <= repeat < len(self.tables):
-            raise PlanError(f"repeat={repeat}: {self.plan} has repeats 0 to {len(self.tables) - 1}")
+            raise PlanError(
+                f"{self.plan} has repeats 0 to {len(self.tables) - 1}",
+                argument="repeat",
+                value=repeat,
+            )
         folds: Weights = self.tables[repeat]
         return folds
 

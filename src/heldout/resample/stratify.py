@@ -51,7 +51,9 @@ def stratification(given: Any, units: Units) -> Stratification | None:
     if isinstance(given, str) and given == "labels":
         if units.labels is None:
             raise PlanError(
-                "stratify='labels' needs labels: use splits(ids, labels=…) or split(X, y)"
+                "needs labels: use splits(ids, labels=…) or split(X, y)",
+                argument="stratify",
+                value=given,
             )
         return _of_values(units.column(units.labels, "labels"))
     if isinstance(given, str) and given in {"relevance", "length"}:
@@ -63,13 +65,15 @@ def stratification(given: Any, units: Units) -> Stratification | None:
 def _built_in(name: str, units: Units) -> Stratification:
     collection = units.collection
     if collection is None:
-        raise PlanError(f"stratify={name!r} needs a collection, not only ids")
+        raise PlanError("needs a collection, not only ids", argument="stratify", value=name)
     if name == "relevance" and units.unit == "document":
         return _relevance(collection, units)
     if name == "relevance":
         counts = relevant_per_query(collection)
         if not counts.any():
-            raise PlanError("stratify='relevance': the collection has no relevant documents")
+            raise PlanError(
+                "the collection has no relevant documents", argument="stratify", value=name
+            )
     elif units.unit == "query":
         counts = np.array([len(text.split()) for text in collection.queries.texts], np.int64)
     else:
@@ -88,7 +92,9 @@ def _relevance(collection: Collection, units: Units) -> Relevance:
     rows = collection.judgements
     relevant = rows.grades > 0
     if not relevant.any():
-        raise PlanError("stratify='relevance': the collection has no relevant documents")
+        raise PlanError(
+            "the collection has no relevant documents", argument="stratify", value="relevance"
+        )
     documents, queries = rows.documents[relevant], rows.queries[relevant]
     if units.places is not None:
         place = np.full(len(units.ids), -1, np.int64)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.collection import Collection
+from heldout.errors import Argument
 from heldout.resample.plan import Plan
 from heldout.resample.split import Split, SplitKey, Splits, repeats_of_one
 from heldout.resample.units import PlanError
@@ -125,7 +126,9 @@ def inner_splits(split: Split, plan: Plan | Crossed, unit: Unit | None) -> Split
     if documents is None:
         if unit not in {None, split.unit}:
             raise PlanError(
-                f"split {split.key} divides {split.units.plural}: unit={unit!r} is not possible"
+                f"split {split.key} divides {split.units.plural}: ",
+                Argument("unit", repr(unit)),
+                " is not possible",
             )
         return plan.within(split, split)
     if unit == "query":
@@ -133,8 +136,9 @@ def inner_splits(split: Split, plan: Plan | Crossed, unit: Unit | None) -> Split
     if unit == "document":
         return crossed_splits(plan, _undivided(plan, split, split), plan.within(documents, split))
     raise PlanError(
-        f"split {split.key} holds out queries and documents: choose which of them {plan} divides "
-        "(unit='query' or 'document'), or cross two plans"
+        f"split {split.key} holds out queries and documents: choose which of them {plan} divides (",
+        Argument("unit", "'query'"),
+        " or 'document'), or cross two plans",
     )
 
 

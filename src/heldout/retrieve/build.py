@@ -68,9 +68,11 @@ def build_index(
     Returns the arrays, if they are in memory, and the description of the index.
     """
     if memory < _LEAST_MEMORY:
-        raise InputError(f"memory={memory}: expected at least {_LEAST_MEMORY} bytes (1 MB)")
+        raise InputError(
+            f"expected at least {_LEAST_MEMORY} bytes (1 MB)", argument="memory", value=memory
+        )
     if threads is not None and threads < 1:
-        raise InputError(f"threads={threads}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="threads", value=threads)
     workers = threads or default_threads()
     # The work of all threads takes a quarter of memory; inversion a third, besides ids and terms.
     size = max(_LEAST, min(_BATCH, memory // (4 * workers * _PER_TEXT)))

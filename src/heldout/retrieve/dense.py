@@ -82,7 +82,7 @@ def rank_vectors(
     """
     check_metric(metric)
     if k < 1:
-        raise InputError(f"k={k}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="k", value=k)
     if documents.dimensions != queries.dimensions:
         raise InputError(
             f"{documents.name} has {count_of(documents.dimensions, 'dimension')}, {queries.name} "

@@ -26,7 +26,7 @@ from heldout.compiled import announce
 from heldout.data.ids import Ids
 from heldout.data.parallel import run_threads
 from heldout.data.run import Run, TiePolicy, as_runs, put_in_order
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.notes import count_of
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class Fusion:
         _refuse_unknown("how", self.how, METHODS)
         if not self.method.uses_scores:
             if self.norm is not None:
-                raise InputError(f"{self.how} uses ranks alone: leave out norm={self.norm}")
+                raise InputError(
+                    f"{self.how} uses ranks alone: leave out ", Argument("norm", self.norm)
+                )
         elif self.norm is None:
             object.__setattr__(self, "norm", "minmax")
         else:
@@ -101,7 +103,7 @@ class Fusion:
         if self.weights is not None:
             given: Any = self.weights
             if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
-                raise InputError(f"weights={given!r}: expected a number per run")
+                raise InputError("expected a number per run", argument="weights", value=given)
             object.__setattr__(self, "weights", tuple(_number("weights", one) for one in given))
             if not any(self.weights):
                 raise InputError("all weights are 0: nothing would be ranked")
@@ -117,7 +119,7 @@ class Fusion:
             raise InputError(f"fusion needs two or more runs, got {count}")
         if self.how == "wsum" and self.weights is None:
             example = ",".join([str(round(1 / count, 2))] * count)
-            raise InputError(f"wsum needs a weight per run, such as weights={example}")
+            raise InputError("wsum needs a weight per run, such as ", Argument("weights", example))
         if self.weights is not None and len(self.weights) != count:
             given = count_of(len(self.weights), "weight")
             raise InputError(f"{given} for {count} runs: give one per run")
@@ -134,7 +136,7 @@ class Fusion:
 
 def _refuse_unknown(what: str, given: object, known: Collection[str]) -> None:
     if given not in known:
-        raise InputError(f"{what}={given!r}: expected one of {', '.join(known)}")
+        raise InputError(f"expected one of {', '.join(known)}", argument=what, value=given)
 
 
 def _number(name: str, value: Any) -> float:
@@ -207,7 +209,7 @@ def fuse(
     fusion = Fusion(how, norm, weights, k)  # type: ignore[arg-type] # it makes a tuple
     _refuse_unknown("ties", ties, get_args(TiePolicy))
     if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
-        raise InputError(f"depth={depth!r}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="depth", value=depth)
     parts = [Run.of(run) for run in as_runs(runs)]
     return fuse_runs(parts, fusion, depth=depth, ties=ties, name=name)
 
@@ -377,8 +379,10 @@ def _check_positive(run: Run) -> None:
     if len(wrong):
         query = int(wrong[0])
         raise InputError(
-            f"run {run.name}, query {run.queries[query]}: norm=max divides by the highest score, "
-            f"which is {run.scores[run.offsets[query]]:g}: use minmax, zscore or rank"
+            f"run {run.name}, query {run.queries[query]}: ",
+            Argument("norm", "max"),
+            " divides by the highest score, "
+            f"which is {run.scores[run.offsets[query]]:g}: use minmax, zscore or rank",
         )
 
 

@@ -65,7 +65,7 @@ def search(
     dict_keys(['d2', 'd1'])
     """
     if k < 1:
-        raise InputError(f"k={k}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="k", value=k)
     asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
     known = _as_index(index)
     documents, scores = search_terms(known, known.encode(asked.texts), rule, k)

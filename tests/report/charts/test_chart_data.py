@@ -3,6 +3,7 @@
 import json
 import math
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -14,17 +15,16 @@ import heldout
 from heldout.data.predictions import ClassPredictions
 from heldout.errors import InputError
 from heldout.experiment.results.results import Results
-from heldout.experiment.studies.bias import BiasRow
+from heldout.experiment.studies.bias import BiasRow, BiasStudy, StudySettings
 from heldout.infer.blocks import Nemenyi
-from heldout.infer.randomization import randomization_test
-from heldout.report.charts.by_query import heatmap_data, query_differences_data
-from heldout.report.charts.chance import null_data
-from heldout.report.charts.classes import calibration_data, precision_recall_data, roc_data
-from heldout.report.charts.critical_difference import critical_difference_data, rank_groups
-from heldout.report.charts.optimism import optimism_data
-from heldout.report.charts.studies import bias_data, bias_means_data, bias_queries_data
-from heldout.report.charts.systems import forest_data, pairs_data
-from heldout.report.charts.tuning import tuned_axes, tuning_data
+from heldout.measure.names import parse_measure
+from heldout.report.charts import classes, systems, tuning
+
+
+def frame_of(of, key, **context):
+    """The numbers of a chart."""
+    return {chart.key: chart.frame for chart in heldout.charts(of, **context)}[key]
+
 
 SCORES = heldout.Scores.of(
     {
@@ -48,19 +48,19 @@ def spread(count, systems):
 
 
 def test_forest_has_the_best_system_first():
-    frame = forest_data(heldout.compare(SCORES))
+    frame = frame_of(heldout.compare(SCORES), "forest")
     assert frame["system"].to_list() == ["B", "A"]
     assert frame["mean"].to_list() == pytest.approx([0.425, 0.325])
     # 0.425 ± t(3, 0.975) · sd / √4, the sd of .5 .4 .5 .3 being √(0.0275 / 3)
     half = 3.182446305284263 * math.sqrt(0.0275 / 3) / 2
     assert frame["low"][0] == pytest.approx(0.425 - half)
     assert frame["high"][0] == pytest.approx(0.425 + half)
-    assert forest_data(heldout.compare(LOSSES))["system"].to_list() == ["A", "B"]
+    assert frame_of(heldout.compare(LOSSES), "forest")["system"].to_list() == ["A", "B"]
 
 
 def test_pairs_are_sorted_and_named_with_letters():
-    frame = pairs_data(heldout.compare(spread(6, 3), correction="tukey"))
-    assert frame["pair"].to_list() == ["s2 (a) − s0 (c)", "s1 (b) − s0 (c)", "s2 (a) − s1 (b)"]
+    frame = frame_of(heldout.compare(spread(6, 3), correction="tukey"), "pairs")
+    assert frame["pair"].to_list() == ["s2 (a) − s0 (c)", "s2 (a) − s1 (b)", "s1 (b) − s0 (c)"]
     assert frame["difference"].to_list() == pytest.approx([2.0, 1.0, 1.0])
     assert frame["significant"].all()
 
@@ -70,33 +70,48 @@ def test_pairs_are_all_of_the_better_system_minus_the_other(better):
     names, means = ("mid", "high", "low"), np.array([0.5, 0.6, 0.4])
     values = means + np.random.default_rng(0).normal(0, 0.1, (12, 3))
     scores = heldout.Scores("m", names, tuple(map(str, range(12))), values, better)
-    comparison = heldout.compare(scores)
-    frame = pairs_data(comparison)
     means = dict(zip(names, values.mean(axis=0), strict=True))
-    for row in frame.iter_rows(named=True):
+    for row in frame_of(heldout.compare(scores), "pairs").iter_rows(named=True):
         assert row["pair"].startswith(row["first"])
         assert (means[row["first"]] > means[row["second"]]) == better
         assert row["difference"] == pytest.approx(means[row["first"]] - means[row["second"]])
         assert row["low"] < row["difference"] < row["high"]
-    based = pairs_data(heldout.compare(scores, baseline="mid"))
+    based = frame_of(heldout.compare(scores, baseline="mid"), "pairs")
     assert set(based["second"]) == {"mid"}
 
 
 def test_an_open_interval_has_no_bound():
-    frame = pairs_data(heldout.compare(SCORES, alternative="greater"))
+    frame = frame_of(heldout.compare(SCORES, alternative="greater"), "pairs")
     assert frame["difference"].to_list() == pytest.approx([0.1])
     assert frame["high"].to_list() == [None]
     assert frame["low"][0] < 0.1
 
 
 def test_of_very_many_pairs_those_of_the_best_system_are_kept():
-    frame = pairs_data(heldout.compare(spread(6, 13)))
+    frame = frame_of(heldout.compare(spread(6, 13)), "pairs")
     assert len(frame) == 12
     assert set(frame["first"]) == {"s12"}
 
 
+@pytest.mark.parametrize("baseline", [None, "A"])
+def test_queries_are_shown_for_the_best_system_and_its_closest_rivals(baseline):
+    values = np.random.default_rng(0).normal(np.linspace(0, 1, 6), 0.5, (60, 6))
+    scores = heldout.Scores("m", tuple("ABCDEF"), tuple(map(str, range(60))), values)
+    found = heldout.charts(heldout.compare(scores, baseline=baseline))
+    shown = [chart for chart in found if chart.key.startswith("query-differences")]
+    pairs = [chart.title.rpartition(": ")[2].split(" − ") for chart in shown]
+    assert len(pairs) == 3
+    if baseline:
+        assert [second for _, second in pairs] == ["A"] * 3
+    else:
+        assert [first for first, _ in pairs] == ["F"] * 3
+        gaps = [chart.frame["difference"].mean() for chart in shown]
+        assert gaps == sorted(gaps)
+
+
 def test_query_differences_by_hand():
-    frame = query_differences_data(SCORES, "B", "A", {"q3": "three\nwords  here"})
+    texts = {"q3": "three\nwords  here"}
+    frame = frame_of(heldout.compare(SCORES), "query-differences", texts=texts)
     assert frame["query"].to_list() == ["q1", "q4", "q2", "q3"]
     assert frame["difference"].to_list() == pytest.approx([0.3, 0.2, 0.0, -0.1])
     assert frame["better"].to_list() == ["B", "B", "equal", "A"]
@@ -105,32 +120,29 @@ def test_query_differences_by_hand():
 
 
 def test_heatmap_by_hand():
-    frame = heatmap_data(SCORES)
+    frame = frame_of(heldout.compare(SCORES), "heatmap")
     assert frame["system"].to_list() == ["B"] * 4 + ["A"] * 4
     # means over the systems: q4 .2, q1 .35, q2 .4, q3 .55
     assert frame["query"].to_list() == ["q4", "q1", "q2", "q3"] * 2
     assert frame["value"].to_list() == [0.3, 0.5, 0.4, 0.5, 0.1, 0.2, 0.4, 0.6]
-
-
-def test_many_queries_share_columns_of_the_heatmap():
-    frame = heatmap_data(SCORES, most=2)
-    assert frame["queries"].to_list() == [2, 2, 2, 2]
-    assert frame["value"].to_list() == pytest.approx([0.4, 0.45, 0.15, 0.5])
-    assert frame["query"].to_list() == ["q4", "q2"] * 2
+    grouped = systems.heatmap(SCORES, most=2).frame
+    assert grouped["queries"].to_list() == [2, 2, 2, 2]
+    assert grouped["value"].to_list() == pytest.approx([0.4, 0.45, 0.15, 0.5])
+    assert grouped["query"].to_list() == ["q4", "q2"] * 2
 
 
 def test_the_groups_of_demsars_example():
     """Demšar (2006), section 3.2.2: four trees, 14 data sets, critical difference 1.12 at 0.10."""
-    ranks = (3.143, 2.000, 2.893, 1.964)
-    names = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
-    frame = critical_difference_data(names, Nemenyi(1.12, 0.9, ranks))
-    systems = frame.filter(pl.col("kind") == "system")
-    assert systems["name"].to_list() == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
-    groups = frame.filter(pl.col("kind") == "group")
+    nemenyi = Nemenyi(1.12, 0.9, (3.143, 2.000, 2.893, 1.964))
+    scores = SimpleNamespace(systems=("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"), size="14 sets")
+    compared = SimpleNamespace(scores=scores, friedman=(SimpleNamespace(p=1.0), nemenyi))
+    frame = systems.critical_difference(compared).frame
+    shown, groups = (frame.filter(kind=kind) for kind in ("system", "group"))
+    assert shown["name"].to_list() == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
     assert groups["name"].to_list() == ["C4.5+m+cf to C4.5+cf", "C4.5+cf to C4.5"]
     assert groups["rank"].to_list() == [1.964, 2.893]
     assert groups["end"].to_list() == [2.893, 3.143]
-    assert frame.filter(pl.col("kind") == "critical")["end"].to_list() == [2.12]
+    assert frame.filter(kind="critical")["end"].to_list() == [2.12]
 
 
 @given(st.lists(st.floats(1, 6), min_size=1, max_size=7), st.floats(0.1, 3))
@@ -143,29 +155,27 @@ def test_groups_are_the_largest_sets_without_a_difference(ranks, critical):
         if max(ranks[at] for at in part) - min(ranks[at] for at in part) <= critical
     ]
     largest = [one for one in alike if not any(one < other for other in alike)]
-    found = [set(range(first, last + 1)) for first, last in rank_groups(ranks, critical)]
+    found = [set(range(first, last + 1)) for first, last in systems.rank_groups(ranks, critical)]
     assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
 
 
-@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
-def test_what_is_as_far_out_is_the_p_value(tail):
-    generator = np.random.default_rng(4)
-    values = generator.normal(size=(12, 2))
-    scores = heldout.Scores("m", ("A", "B"), tuple(map(str, range(12))), values)
-    frame = null_data(scores, "A", "B", alternative=tail)
-    expected = randomization_test(values[:, 0] - values[:, 1], alternative=tail)
-    assert expected.method == "exact"
-    assert frame["beyond"].sum() == pytest.approx(expected.p)
+@pytest.mark.parametrize(
+    ("units", "tail"), [(12, "two-sided"), (12, "greater"), (12, "less"), (60, "two-sided")]
+)
+@pytest.mark.parametrize("up", [True, False])
+def test_what_is_as_extreme_as_observed_is_the_p_value(units, tail, up):
+    values = np.random.default_rng(4).normal([0.2, 0.0], 1, size=(units, 2))
+    scores = heldout.Scores("m", ("A", "B"), tuple(map(str, range(units))), values, up)
+    comparison = heldout.compare(scores, tests=["randomization"], alternative=tail)
+    p = comparison.claims[0].outcomes[0].p
+    frame = frame_of(comparison, "null")
+    # All assignments of signs, or 20,000 of them.
+    error = 1e-9 if units < 16 else 5 * math.sqrt(p * (1 - p) / 20_000)
+    assert frame["beyond"].sum() == pytest.approx(p, abs=error)
     assert frame["within"].sum() + frame["beyond"].sum() == pytest.approx(1)
 
 
-def test_random_signs_come_near_the_p_value():
-    generator = np.random.default_rng(1)
-    values = generator.normal([0.3, 0.0], 1, size=(60, 2))
-    scores = heldout.Scores("m", ("A", "B"), tuple(map(str, range(60))), values)
-    p = randomization_test(values[:, 0] - values[:, 1]).p
-    drawn = null_data(scores, "A", "B")["beyond"].sum()
-    assert abs(drawn - p) < 5 * math.sqrt(p * (1 - p) / 20_000)
+SETTINGS = {"task": "ranking", "by": "query", "measures": ["AP"], "tune_for": "AP", "splits": 3}
 
 
 def experiment(**changes):
@@ -179,43 +189,30 @@ def experiment(**changes):
         )
         for other in [None if fold is None else mean - 0.2 * fold]
     ]
-    places = ["system", "repeat", "fold", "other", "run"]
     folds = [
         ("sys", 0, fold, None, None, number, json.dumps(points[number]), train, held, "")
         for fold, number, train, held in ((0, 3, 0.4, 0.3), (1, 3, 0.5, 0.6), (2, 1, 0.6, 0.3))
     ]
-    values = [
-        ("sys", 0, fold, None, None, unit, "AP", value, None)
-        for fold, unit, value in ((0, "a", 0.1), (0, "b", 0.5), (1, "c", 0.6), (2, "d", 0.3))
-    ]
+    head = ["system", "repeat", "fold", "other", "run", "number", "parameters"]
     estimate = {"measure": "AP", "value": 0.375, "low": 0.2, "high": 0.5, "train": 0.5}
     fields = {
-        "values": pl.DataFrame(
-            values, schema=[*places, "unit", "measure", "value", "parameters"], orient="row"
-        ),
-        "folds": pl.DataFrame(
-            folds,
-            schema=[*places, "number", "parameters", "train", "held_out", "edges"],
-            orient="row",
-        ),
-        "surface": pl.DataFrame(
-            surface, schema=[*places, "number", "parameters", "mean", "held_out"], orient="row"
-        ),
+        "values": pl.DataFrame(),
+        "folds": pl.DataFrame(folds, schema=[*head, "train", "held_out", "edges"], orient="row"),
+        "surface": pl.DataFrame(surface, schema=[*head, "mean", "held_out"], orient="row"),
         "held_out": pl.DataFrame(),
         "summary": [
             {"name": "sys", "tuned": True, "points": 4, "ship_number": 3, "estimates": [estimate]}
         ],
-        "manifest": {
-            "settings": {"task": "ranking", "by": "query", "measures": ["AP"], "tune_for": "AP"}
-        },
+        "manifest": {"settings": SETTINGS},
         "timings": {},
     }
     return Results(**(fields | changes))
 
 
 def test_tuning_by_hand():
-    frame = tuning_data(experiment(), "sys")
-    assert tuned_axes(frame) == ["k", "b"]  # what is the same everywhere is no axis
+    chart = tuning.tuning(experiment(), "sys")
+    frame = chart.frame
+    assert chart.title == "sys: AP by k, b"  # what is the same everywhere is no axis
     assert frame.select("k", "b").rows() == [(1, 0.0), (1, 0.5), (2, 0.0), (2, 0.5)]
     assert frame["mean"].to_list() == pytest.approx([0.2, 0.3, 0.4, 0.5])
     assert frame["low"].to_list() == pytest.approx([0.1, 0.2, 0.3, 0.4])
@@ -230,7 +227,7 @@ def test_tuning_by_hand():
 
 
 def test_optimism_by_hand():
-    frame = optimism_data(experiment())
+    frame = tuning.optimism(experiment(), "AP").frame
     assert frame["split"].to_list() == ["r0/f0", "r0/f1", "r0/f2", None]
     assert frame["seen"].to_list() == [0.4, 0.5, 0.6, 0.5]
     assert frame["held_out"].to_list() == [0.3, 0.6, 0.3, 0.375]
@@ -239,14 +236,21 @@ def test_optimism_by_hand():
 
 def test_folds_of_documents_are_no_points_of_optimism():
     """A fold is a smaller collection than what was seen, so that the two are not comparable."""
-    settings = experiment().manifest["settings"] | {"by": "document"}
-    frame = optimism_data(experiment(manifest={"settings": settings}))
+    manifest = {"settings": SETTINGS | {"by": "document"}}
+    frame = tuning.optimism(experiment(manifest=manifest), "AP").frame
     assert frame["split"].to_list() == [None]
 
 
-def test_bias_by_hand():
+def study(means=(), queries=()):
     row = BiasRow("pooled", 0.02, 0.01, 0.05, None, 0.52, 0.5, True)
-    frame = bias_data([row])
+    settings = StudySettings(parse_measure("AP"), draws=2)
+    means = means or ((0, 0, "pooled", 0.5, 0.5),)
+    queries = queries or ((0, 0, "pooled", 0.5, 0.4, 0.2),)
+    return BiasStudy(settings, (row,), 10, 10, means, queries, 0.0)
+
+
+def test_bias_by_hand():
+    frame = frame_of(study(), "bias")
     assert frame.rows() == [("pooled", 0.02, 0.01, 0.01, 0.03, 0.05, True)]
 
 
@@ -261,7 +265,7 @@ def test_bias_means_by_hand():
         (1, 1, "pooled", 0.9, 0.8),
         (1, 1, "per-fold-zero", 0.1, 0.4),
     ]
-    frame = bias_means_data(means)
+    frame = frame_of(study(means), "bias-means")
     found = {(one, name): mean for one, name, mean in frame["set", "estimator", "mean"].iter_rows()}
     assert found == pytest.approx(
         {
@@ -278,11 +282,11 @@ def test_bias_means_by_hand():
 
 def test_bias_queries_by_hand():
     queries = [(0, 1, "pooled", 0.7, 0.5, 0.3), (1, 0, "training", 0.2, 0.4, 1.0)]
-    frame = bias_queries_data(queries, "pooled", ["a", "b"], ["alpha", "beta"])
+    of, texts = study(queries=queries), {"a": "alpha", "b": "beta"}
+    frame = frame_of(of, "bias-queries", texts=texts)
     assert frame.drop("difference").rows() == [(1, 1, "b", "beta", 0.7, 0.5, 0.3)]
     assert frame["difference"].to_list() == pytest.approx([0.2])
-    with pytest.raises(InputError, match="pooled, training"):
-        bias_queries_data(queries, "best")
+    assert frame_of(of, "bias-queries-2")["query"].to_list() == ["0"]
 
 
 def predictions(name, scores, truth, classes=("no", "yes"), probabilities=True):
@@ -297,7 +301,7 @@ def predictions(name, scores, truth, classes=("no", "yes"), probabilities=True):
 
 def test_roc_and_hull_by_hand():
     one = predictions("A", [0.9, 0.6, 0.5, 0.2], [1, 0, 1, 0])
-    frame = roc_data([one])
+    frame = frame_of(one, "roc")
     curve = frame.filter(~pl.col("hull"))
     assert curve.select("fp_rate", "tp_rate").rows() == [
         (0.0, 0.0),
@@ -318,7 +322,7 @@ def test_a_long_curve_keeps_its_ends_and_its_hull():
     generator = np.random.default_rng(0)
     truth = (generator.random(3000) < 0.5).astype(int)
     one = predictions("A", np.clip(0.5 + 0.1 * truth + generator.normal(0, 0.1, 3000), 0, 1), truth)
-    frame = roc_data([one])
+    frame = frame_of(one, "roc")
     curve = frame.filter(~pl.col("hull"))
     assert len(curve) < 600
     assert curve.select("fp_rate", "tp_rate").rows()[-1] == (1.0, 1.0)
@@ -328,7 +332,7 @@ def test_a_long_curve_keeps_its_ends_and_its_hull():
 
 def test_precision_and_recall_by_hand():
     one = predictions("A", [0.9, 0.6, 0.5, 0.2], [1, 0, 1, 0])
-    frame = precision_recall_data([one])
+    frame = frame_of(one, "precision-recall")
     assert frame["recall"].to_list() == [0.5, 0.5, 1.0, 1.0]
     assert frame["precision"].to_list() == pytest.approx([1.0, 0.5, 2 / 3, 0.5])
     assert set(frame["share"]) == {0.5}
@@ -337,7 +341,7 @@ def test_precision_and_recall_by_hand():
 
 def test_calibration_by_hand():
     one = predictions("A", [0.05, 0.08, 0.95, 0.92, 0.93], [0, 1, 1, 1, 0])
-    frame = calibration_data([one])
+    frame = frame_of(one, "calibration")
     assert frame["units"].to_list() == [2, 3]
     assert frame["confidence"].to_list() == pytest.approx([0.065, 2.8 / 3])
     assert frame["share"].to_list() == pytest.approx([0.5, 2 / 3])
@@ -350,31 +354,35 @@ def test_calibration_by_hand():
 
 def test_of_three_classes_the_predicted_one_is_calibrated():
     table = [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.18, 0.72]]
-    frame = calibration_data([predictions("A", table, [0, 2, 2], ("x", "y", "z"))])
+    frame = frame_of(predictions("A", table, [0, 2, 2], ("x", "y", "z")), "calibration")
     assert frame["confidence"].to_list() == pytest.approx([0.5, 0.76])
     assert frame["share"].to_list() == [0.0, 1.0]
 
 
+def unscored():
+    return [predictions("A", [3.0, -1.0], [1, 0], probabilities=False)]
+
+
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("draw", "message"),
     [
-        (lambda: critical_difference_data("AB", Nemenyi(1.0, 0.95, (1.0, 2.0))), "at least three"),
         (
-            lambda: tuning_data(
+            lambda: tuning.tuning(
                 experiment(surface=experiment().surface.filter(pl.col("number") == 0)), "sys"
             ),
             "was not tuned",
         ),
         (
-            lambda: optimism_data(experiment(summary=[experiment().summary[0] | {"tuned": False}])),
+            lambda: tuning.optimism(
+                experiment(summary=[experiment().summary[0] | {"tuned": False}]), "AP"
+            ),
             "no system was tuned",
         ),
-        (
-            lambda: calibration_data([predictions("A", [3.0, -1.0], [1, 0], probabilities=False)]),
-            "no probabilities",
-        ),
+        (lambda: classes.calibration(unscored()), "no probabilities"),
+        (lambda: heldout.chart(unscored(), "calibration"), "no chart calibration"),
+        (lambda: heldout.charts(3), "no charts of int"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(data, message):
+def test_what_cannot_be_drawn_is_refused(draw, message):
     with pytest.raises(InputError, match=message):
-        data()
+        draw()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.atomic import made_folder, write_atomically
 from heldout.data.tables import read_parquet
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.experiment.manifest import MANIFEST
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def resumable() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        kept = "finished splits are kept: make room and continue with resume=True"
-        raise InputError(f"{error}; {kept}") from error.__cause__
+        kept = f"{error}; finished splits are kept: make room and continue with "
+        raise InputError(kept, Argument("resume", "True")) from error.__cause__
 
 
 def _write_json(path: Path, content: Any) -> str:
@@ -114,7 +114,8 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> dict[
         if verify and hashlib.sha256(content).hexdigest() != checksums.get(file):
             raise InputError(
                 f"{path}: changed after the experiment (its checksum in {MANIFEST} differs): run "
-                "the experiment again, or read it anyway with verify=False"
+                "the experiment again, or read it anyway with ",
+                Argument("verify", "False"),
             )
         fields[name] = _json(content, path) if file == SUMMARY else read_parquet(content, str(path))
     return fields

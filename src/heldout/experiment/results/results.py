@@ -10,15 +10,16 @@ import numpy as np
 import polars as pl
 
 from heldout.data.frames import frame_of
-from heldout.errors import InputError, MeasureError
+from heldout.errors import HeldoutError, InputError, MeasureError
 from heldout.experiment.manifest import is_stored, know_own
 from heldout.experiment.results.files import read_folder, write_folder
 from heldout.experiment.results.scores import scores_of, why_undefined
 from heldout.experiment.results.tables import PLACE, SPLITS, VALUES, key_of, predictions_of, run_of
-from heldout.infer.comparison import Comparable
+from heldout.infer.comparison import Comparable, Comparison, note_measures
 from heldout.measure.base import Undefined
 from heldout.measure.names import parse_measure
 from heldout.notes import Note, count_of, distinct
+from heldout.shown import Reported
 
 if TYPE_CHECKING:
     import os
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.results.summary import EstimateRecord, SystemSummary
-    from heldout.infer.comparison import Comparison
     from heldout.infer.results import Interval
     from heldout.measure.base import Measure, Number
     from heldout.resample.split import SplitKey
@@ -43,8 +43,15 @@ class FoldPredictions(NamedTuple):
     predictions: Any
 
 
+class Compared(NamedTuple):
+    """Comparisons of the systems, one per measure, and why there is none in the others."""
+
+    compared: list[Comparison]
+    refused: list[Note]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Comparable):
+class Results(Comparable, Reported):
     """The results of an experiment, for any task.
 
     Parameters
@@ -104,18 +111,6 @@ class Results(Comparable):
             f"<Results: {len(self.systems)} systems, {', '.join(self.measures)}, "
             f"{len(self.values)} values>"
         )
-
-    def __str__(self) -> str:
-        from heldout.report.experiment import results_text  # the report reads results
-
-        return results_text(self).rstrip()
-
-    def _repr_html_(self) -> str:
-        """Show the estimates as tables and a chart in a notebook."""
-        from heldout.notebook import part_html
-        from heldout.report.page.of_results import part_of_results
-
-        return part_html(part_of_results(self))
 
     # What was evaluated
 
@@ -454,6 +449,19 @@ class Results(Comparable):
         }
         return compare(**{**given, **options})
 
+    @cached_property
+    def comparisons(self) -> Compared:
+        """The systems compared in each measure that has a better and a worse, by `compare`."""
+        compared, refused = list[Comparison](), []
+        for measure in self.measures if len(self.systems) > 1 else ():
+            if self.higher_is_better(measure) is None:
+                continue
+            try:
+                compared.append(self.compare(measure))
+            except HeldoutError as error:  # a measure that does not exist on some split, say
+                refused.append(Note("not-compared", f"not compared in {measure}: {error}"))
+        return Compared(note_measures(compared), refused)
+
     # Other forms
 
     def to_frame(self, library: Library = "polars") -> Any:
@@ -461,9 +469,16 @@ class Results(Comparable):
         return frame_of(self.values, library)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the manifest, the summary of each system, and the notes, as in JSON."""
-        notes = [note.to_dict() for note in self.notes]
-        return {"manifest": self.manifest, "systems": self.summary, "warnings": notes}
+        """Return the manifest, the summary of each system, notes and comparisons, as in JSON."""
+        from heldout.report.order_agreement import comparison_records
+
+        compared, refused = self.comparisons
+        return {
+            "manifest": self.manifest,
+            "systems": self.summary,
+            "warnings": [note.to_dict() for note in distinct([*self.notes, *refused])],
+            "comparisons": comparison_records(compared) if compared else [],
+        }
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write tables as Parquet, the rest as JSON; the manifest, with checksums, is the last."""

@@ -13,7 +13,6 @@ from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.documents.lists import NONE
 from heldout.experiment.results.summary import for_training
-from heldout.measure.names import parse_measure
 from heldout.measure.ranking.machine import JudgedTwice, judged_twice
 from heldout.measure.ranking.run_checks import score_run
 from heldout.notes import Note, count_of, distinct
@@ -146,10 +145,9 @@ def _values(prepared: PreparedRankings, qrels: Qrels, run: Run) -> tuple[Floats,
     values = np.full((len(prepared.measures), len(numbers)), np.nan)
     if set(run.queries).isdisjoint(qrels.queries):
         return values, []
-    measures = [*prepared.measures, parse_measure("Judged@10", "ranking")]  # the last for the notes
-    scored = score_run(qrels.select(run.queries), run, measures)
+    scored = score_run(qrels.select(run.queries), run, prepared.measures)
     columns = [numbers[query] for query in scored.units]
-    for row, own in zip(values, scored.values, strict=False):
+    for row, own in zip(values, scored.values, strict=True):
         row[columns] = own.values
     return values, [scored]
 

@@ -11,8 +11,8 @@ in the next, so the bias is known far more precisely than from as many independe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, InstanceOf
@@ -31,10 +31,12 @@ from heldout.resample.groups import grouped_places
 from heldout.resample.plan import FoldCount, Repeats, Seed, checked
 from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
+from heldout.shown import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from heldout.data.words import Flags, Floats, Ints
@@ -92,7 +94,7 @@ class BiasRow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BiasStudy:
+class BiasStudy(Shown):
     """The result of a study."""
 
     settings: StudySettings
@@ -102,15 +104,28 @@ class BiasStudy:
     means: tuple[_Mean, ...]  # draw, set, method, estimate, truth
     queries: tuple[_Query, ...]  # of the first draw: set, number, method, estimate, truth, Pro10
     left_out: float  # mean number of queries per draw without a relevant document in the sample
-    # For every method with an interval: whether that of each draw and set includes the truth.
-    covered: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
+    system: str = ""  # the model, with its parameters or the number of its settings
 
-    def _repr_html_(self) -> str:
-        """Show the methods as a table and a chart in a notebook."""
-        from heldout.notebook import charts, table_html
-        from heldout.report.study import study_table  # the report reads results
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return one record per method, with the settings of the study in each."""
+        settings, names = self.settings, ("fraction", "draws", "sets", "folds", "seed")
+        shared = {
+            "system": self.system,
+            "measure": str(settings.measure),
+            "tuning": settings.tuning,
+            **{name: getattr(settings, name) for name in names},
+            "sample_size": self.sample_size,
+            "target_size": self.target_size,
+            "queries_left_out": self.left_out,
+            "estimand": "these queries on new documents",
+        }
+        return [{**asdict(row), **shared} for row in self.rows]
 
-        return table_html(study_table(self), charts(self))
+    def to_frame(self) -> pl.DataFrame:
+        """Return the same as a frame."""
+        import polars as pl  # slow to import
+
+        return pl.DataFrame(self.to_dict())
 
 
 def bias_study(
@@ -162,6 +177,7 @@ def bias_study(
                 coverage_error(covers, shuffles, settings.level) if covers else None,
             )
         )
+    models = candidates.models
     order = ["pooled", UNMATCHED, "training", "per-fold", "per-fold-zero"]
     rows.sort(key=lambda row: order.index(row.estimator) if row.estimator in order else len(order))
     return BiasStudy(
@@ -172,7 +188,7 @@ def bias_study(
         tuple(means),
         tuple(row for sample in queries for row in sample),
         float(np.mean(left_out)),
-        {"pooled": covered} if covered else {},
+        str(models[0]) if len(models) == 1 else f"{models[0].name}, {len(models)} settings",
     )
 
 

@@ -125,7 +125,9 @@ def fusion_at(how: str, point: Point, parts: int) -> Fusion:
     if how == "wsum" and "w" in values and parts == 2:
         first = values.pop("w")
         if isinstance(first, str | bool) or not 0 <= first <= 1:
-            raise InputError(f"w={first}: expected a number between 0 and 1; the second has 1 − w")
+            raise InputError(
+                "expected a number between 0 and 1; the second has 1 − w", argument="w", value=first
+            )
         weights = (first, round(1 - first, 12))
     elif how == "wsum":
         weights = tuple(values.pop(name, 0) for name in names)

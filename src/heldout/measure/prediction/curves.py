@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.measure.base import quotient
 from heldout.measure.prediction.order import Ties, labelled, one_sided
 
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Floats
 
-__all__ = ["HullPoint", "Mixture", "RocCurve", "RocHull", "curves", "roc_curve", "roc_hull"]
+__all__ = [
+    "HullPoint",
+    "Mixture",
+    "RocCurve",
+    "RocHull",
+    "curves",
+    "hull_of",
+    "roc_curve",
+    "roc_hull",
+]
 
 ON_LINE: Final = 1e-12
 """Points closer to a line than this are on it."""
@@ -89,7 +98,8 @@ def curves(several: Sequence[ClassPredictions], positive: str | None = None) -> 
     if positive is None and len(classes) != 2:
         raise InputError(
             f"a curve needs one class against the others, and there are {len(classes)} classes "
-            f"({', '.join(classes[:10])}): choose one with positive=CLASS"
+            f"({', '.join(classes[:10])}): choose one with ",
+            Argument("positive", "CLASS"),
         )
     drawn: dict[str, RocCurve] = {}
     for system in several:
@@ -136,10 +146,14 @@ class RocHull:
         rates = np.array([point[:2] for point in self.points])
         return float(np.trapezoid(rates[:, 1], rates[:, 0]))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return area, dominated classifiers, and corners, as in JSON."""
+        return {"area": self.area, "dominated": self.dominated, "points": self.points}
+
     def mix(self, fp_rate: float) -> Mixture:
         """Return the mixture that reaches the hull at a false positive rate."""
         if not 0 <= fp_rate <= 1:
-            raise InputError(f"fp_rate={fp_rate}: expected a number between 0 and 1")
+            raise InputError("expected a number between 0 and 1", argument="fp_rate", value=fp_rate)
         # Of points with the same FP rate the highest is used: start after it.
         place = max(n for n, point in enumerate(self.points[:-1]) if point.fp_rate <= fp_rate)
         first, second = self.points[place], self.points[place + 1]
@@ -171,6 +185,23 @@ def roc_hull(classifiers: Mapping[str, RocCurve | tuple[float, float]]) -> RocHu
     hull = RocHull(tuple(points), ())
     used = {point.name for point in every if _is_on(hull, point)}
     return RocHull(tuple(points), tuple(name for name in classifiers if name not in used))
+
+
+def hull_of(several: Sequence[ClassPredictions]) -> RocHull:
+    """Return the hull of the curves of systems with scores, and of the points of the others."""
+    every: dict[str, RocCurve | tuple[float, float]] = {}
+    for system in several:
+        if len(system.classes) != 2:
+            raise InputError("an ROC hull is for two classes")
+        column = system.class_number()
+        positive = system.truth == column
+        if system.scores is not None:
+            every[system.name] = roc_curve(positive, system.scores[:, column], system.weights)
+        elif system.predicted is not None:
+            # A prediction is a score of two values: the middle point of its curve.
+            guesses = (system.predicted == column).astype(float)
+            every[system.name] = roc_curve(positive, guesses, system.weights).at(0.5)
+    return roc_hull(every)
 
 
 def _points(name: str, given: RocCurve | tuple[float, float]) -> list[HullPoint]:

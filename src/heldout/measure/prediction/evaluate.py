@@ -187,8 +187,7 @@ def _reversed(given: ClassPredictions) -> list[Note]:
     positive, other = given.classes[column], given.classes[1 - column]
     text = (
         f"{given.name}: units predicted as {positive} have lower scores for {positive} than the "
-        f"others; if the scores are for {other}, make it the positive class (positive={other!r}, "
-        "on the command line --positive)"
+        f"others; if the scores are for {other}, make it the positive class"
     )
     return [Note("reversed-scores", text)]
 

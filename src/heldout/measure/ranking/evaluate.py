@@ -9,10 +9,10 @@ import numpy as np
 
 from heldout.data.qrels import Qrels
 from heldout.data.run import Run, as_runs
-from heldout.errors import InputError, MeasureError
+from heldout.errors import Argument, InputError, MeasureError
 from heldout.measure.base import Means
 from heldout.measure.evaluation import Evaluation
-from heldout.measure.names import parse_measure, parse_measures
+from heldout.measure.names import parse_measures
 from heldout.measure.ranking.run_checks import (
     distinct_names,
     input_notes,
@@ -105,7 +105,9 @@ def evaluate_runs(
     counted = np.all(present, axis=0) | (missing == "zero")
     if not counted.any():
         raise InputError(
-            "no judged query is in all runs: count missing queries as 0 (missing='zero')"
+            "no judged query is in all runs: count missing queries as 0 (",
+            Argument("missing", "'zero'"),
+            ")",
         )
     twice = None
     if both is not None:
@@ -143,8 +145,21 @@ def evaluation_of(
         for run in runs
         for measure, values in zip(measures, run.values, strict=True)
     }
-    data = {run.name: run._replace(units=units, values=()) for run in runs}
+    data = {
+        run.name: run._replace(
+            units=units, values=(), judged=run.judged._replace(values=run.judged.values[counted])
+        )
+        for run in runs
+    }
     return Evaluation("ranking", measures, data, computed=computed, **more)
+
+
+def refuse_incomparable(measure: Measure) -> None:
+    """Refuse measures without a mean over queries, or without a better and a worse."""
+    if measure.aggregate == "none" or measure.definition.how in {"text", "geometric"}:
+        raise MeasureError(f"{measure} has no mean over queries: compare another, such as AP")
+    if measure.higher_is_better is None:
+        raise MeasureError(f"{measure} has no better or worse: it cannot be compared")
 
 
 def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
@@ -153,15 +168,13 @@ def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
     from heldout.measure.ranking.machine import machine_scores
 
     names, units = evaluation.names, evaluation.units()
+    refuse_incomparable(measure)
     first = evaluation.unit_scores(names[0], measure)
-    if measure.aggregate == "none" or not isinstance(first, Means) or first.how == "geometric":
+    if not isinstance(first, Means) or first.how == "geometric":
         raise MeasureError(f"{measure} has no mean over queries: compare another, such as AP")
-    if measure.higher_is_better is None:
-        raise MeasureError(f"{measure} has no better or worse: it cannot be compared")
     runs: list[ScoredRun] = [evaluation.data[name] for name in names]
-    kept, judged = set(units), parse_measure("Judged@10", "ranking")
+    kept = set(units)
     dropped = tuple(query for query in evaluation.truth.queries if query not in kept)
-    shown = names if judged in evaluation.measures else ()
     gaps = (run for run in runs if run.lacks and not run.lacks_most)  # a note is about the others
     return Scores(
         str(measure),
@@ -170,7 +183,7 @@ def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
         np.column_stack([evaluation.per_unit(name, measure) for name in names]).astype(np.float64),
         measure.higher_is_better,
         dropped=dropped,
-        judged=tuple(evaluation.unit_scores(name, judged).value() for name in shown),
+        judged=tuple(run.judged.value() for run in runs),
         notes=(*evaluation.notes, *(() if dropped else map(lacking_note, gaps))),
         data=evaluation.truth.fingerprint(),
         unit="query",
@@ -182,11 +195,13 @@ def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
 
 def _check_settings(missing: str, depth: int | None, rel: int) -> None:
     if missing not in get_args(Missing):
-        raise InputError(f"missing={missing!r}: expected one of {', '.join(get_args(Missing))}")
+        raise InputError(
+            f"expected one of {', '.join(get_args(Missing))}", argument="missing", value=missing
+        )
     if depth is not None and (not isinstance(depth, int) or depth < 1):
-        raise InputError(f"depth={depth!r}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="depth", value=depth)
     if not isinstance(rel, int) or rel < 0:
-        raise InputError(f"rel={rel!r}: expected a non-negative integer")
+        raise InputError("expected a non-negative integer", argument="rel", value=rel)
 
 
 def needs_subtopics(measures: Iterable[Measure]) -> bool:

@@ -10,7 +10,6 @@ import numpy as np
 
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError
-from heldout.measure.names import parse_measure
 from heldout.measure.ranking.run_checks import run_notes, score_run
 from heldout.notes import Note, count_of
 
@@ -39,9 +38,8 @@ class JudgedTwice(NamedTuple):
     notes: tuple[Note, ...]
 
     def score(self, run: Run, measures: Sequence[Measure], depth: int | None = None) -> ScoredRun:
-        """Measure a run under the machine's judgements; the last measure is ``Judged@10``."""
-        wanted = [*measures, parse_measure("Judged@10", "ranking")]
-        return score_run(self.machine, run, wanted, depth)
+        """Measure a run under the machine's judgements."""
+        return score_run(self.machine, run, measures, depth)
 
     def evaluation(
         self, runs: Sequence[ScoredRun], measures: Sequence[Measure], missing: str
@@ -53,9 +51,8 @@ class JudgedTwice(NamedTuple):
         ranked = (np.all if missing == "skip" else np.any)(present, axis=0)
         human = set(self.human.queries)
         counted = ranked | np.array([query in human for query in self.machine.queries])
-        plain = [run._replace(values=run.values[:-1]) for run in runs]
         notes = (*self.notes, *self.run_notes(runs))
-        return evaluation_of(plain, tuple(measures), counted, notes=notes, truth=self.machine)
+        return evaluation_of(runs, tuple(measures), counted, notes=notes, truth=self.machine)
 
     def run_notes(self, runs: Sequence[ScoredRun]) -> tuple[Note, ...]:
         """Return what was noticed about runs under the judgements of the machine."""
@@ -71,7 +68,7 @@ class JudgedTwice(NamedTuple):
         people = set(self.human.queries)
         human = np.array([query in people for query in runs[0].units])
         known, others = (
-            float(np.mean([run.values[-1].values[rows].mean() for run in runs]))
+            float(np.mean([run.judged.values[rows].mean() for run in runs]))
             for rows in (human, ~human)
         )
         if abs(known - others) > JUDGED_APART:
@@ -114,8 +111,8 @@ def judged_twice(
     if not assume_random:
         text = (
             f"combined estimates are unbiased only if the {len(human.queries)} queries with human "
-            f"judgements are a random sample of all {len(judged)}; confirm it with --assume-random "
-            "(assume_random=True), or draw such queries with heldout split --sample"
+            f"judgements are a random sample of all {len(judged)}; confirm it (assume_random), or "
+            "draw such queries at random"
         )
         notes.append(Note("random-sample", text))
     name = name or machine_name(machine)

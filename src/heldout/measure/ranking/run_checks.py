@@ -12,6 +12,7 @@ import numpy as np
 from heldout.data.frames import is_nested
 from heldout.data.ids import Ids, respell
 from heldout.errors import InputError
+from heldout.measure.names import parse_measure
 from heldout.measure.ranking.judged import join
 from heldout.notes import Note, count_of, named_few
 
@@ -33,6 +34,7 @@ class ScoredRun(NamedTuple):
     units: tuple[str, ...]  # the queries that count
     values: tuple[Means, ...]  # one per measure
     present: Flags  # whether the run has each of the judged queries
+    judged: Means  # share of its first 10 documents that have a judgement
     unjudged: int  # queries of the run without judgements, which are ignored
     ties: str
     unshared: tuple[str, str] = ("", "")  # ids of both sides if no document is in both
@@ -62,9 +64,12 @@ def score_run(
             f"run {run.name} and the qrels have no query in common: the run has "
             f"{_some(run.queries)}, the qrels have {_some(qrels.queries)}"
         )
-    values = tuple(cast("Means", measure.units(judged)) for measure in measures)
+    wanted = (*measures, parse_measure("Judged@10", "ranking"))
+    *values, share = (cast("Means", measure.units(judged)) for measure in wanted)
     unjudged = len(run.queries) - int(judged.present.sum())
-    scored = ScoredRun(run.name, qrels.queries, values, judged.present, unjudged, run.ties)
+    scored = ScoredRun(
+        run.name, qrels.queries, tuple(values), judged.present, share, unjudged, run.ties
+    )
     # A depth may hide documents that both have, so the whole run is checked before a warning.
     if len(judged.query) or (depth is not None and len(join(qrels, run).query)):
         return scored

@@ -38,7 +38,7 @@ def _expected_gain(
     """Return the expected gain per document examined; C is a function of gains and ranks."""
     top = judged.top_grade if max_rel is None else max_rel
     if top <= min_rel:
-        raise MeasureError(f"min_rel={min_rel} must be less than max_rel={top}")
+        raise MeasureError(f"must be less than max_rel ({top})", argument="min_rel", value=min_rel)
     grade = np.clip(np.maximum(judged.grade, 0), min_rel, top)
     gain = np.where(judged.grade >= 0, (grade - min_rel) / (top - min_rel), 0.0)
     depth = min(depth, DEPTH)

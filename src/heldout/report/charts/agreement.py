@@ -5,189 +5,115 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
-import polars as pl
 
-from heldout.report.charts.builders import panels, table_of, tip
-from heldout.report.charts.marks import inline, padded
+from heldout.report.answers import percent
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from heldout.infer.comparison import Comparison
-    from heldout.report.charts.named import Drawing
+    import polars as pl
 
-__all__ = [
-    "draw_grade_confusion",
-    "draw_score_agreement",
-    "grade_confusion_data",
-    "score_agreement_data",
-    "score_agreement_of_measures",
-]
+    from heldout.report.standing import Standing
 
-_SIZE: Final = 230
-_LABELLED: Final = 12
-"""Systems up to which the points are named."""
-
-_COLUMNS: Final = ("panel", "system", "x", "x_low", "x_high", "y", "y_low", "y_high")
+SIZE, LARGE = 230, 380  # of a panel, and of one chart
+JUDGES, ENDS = ("human", "machine"), ("estimate", "low", "high")
+LABELLED: Final = 12  # systems up to which the points are named
 
 
-def grade_confusion_data(record: Mapping[str, Any]) -> pl.DataFrame:
-    """Return one row per judge and pair of grades.
-
-    Parameters
-    ----------
-    record
-        Of `heldout.report.agreement.agreement_dict`, or the JSON of ``heldout agree``.
-
-    Returns
-    -------
-    polars.DataFrame
-        judge, human, machine (grades), pairs, share (of the pairs with this human grade).
-    """
-    rows = []
-    for judge in record["judges"]:
-        for human, counts in zip(record["grades"], judge["confusion"], strict=True):
-            total = sum(counts)
-            rows += [
-                (judge["name"], human, machine, count, count / total if total else 0.0)
-                for machine, count in zip(record["grades"], counts, strict=True)
-            ]
-    return table_of(rows, ["judge", "human", "machine", "pairs", "share"])
+def charts(record: Mapping[str, Any]) -> Iterator[draw.Chart]:
+    """All charts of the JSON of ``heldout agree``."""
+    yield grade_confusion(record)
+    for order in range(len(record["judges"][0]["orders"])):
+        yield score_agreement(record, order)
 
 
-def draw_grade_confusion(frame: pl.DataFrame) -> Drawing:
-    """Draw one cell per pair of grades, the darker the larger its share of the human grade.
-
-    Parameters
-    ----------
-    frame
-        Of `grade_confusion_data`; one panel per judge.
-    """
-    grades = frame["human"].unique().sort().to_list()
-    hover = tip(
-        ("judge:N", "judge"),
-        ("human:O", "human grade"),
-        ("machine:O", "machine grade"),
-        ("pairs:Q", "pairs", ",d"),
-        ("share:Q", "share of the human grade", ".1%"),
-    )
-    cells = (
-        alt.Chart(inline(frame))
-        .mark_rect(strokeWidth=0)
-        .encode(
-            x=alt.X("machine:O", title="machine grade", sort=grades, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("human:O", title="human grade", sort=grades[::-1]),
-            color=alt.Color(
-                "share:Q",
-                title="share of the human grade",
-                scale=alt.Scale(domain=[0, 1]),
-                legend=alt.Legend(format=".0%", gradientLength=150, titleOrient="top"),
-            ),
-            tooltip=hover,
-        )
-    )
-    words = (
-        "Machine grades by human grade, one panel per judge: agreement is on the diagonal, "
-        "overrating to its right."
-    )
-    several = frame["judge"].n_unique() > 1
-    return panels([cells], frame, words, _SIZE, "judge" if several else None)
-
-
-def score_agreement_data(record: Mapping[str, Any], measure: str | None = None) -> pl.DataFrame:
-    """Return one row per judge and system: its score under human and machine judgements.
-
-    Parameters
-    ----------
-    record
-        As for `grade_confusion_data`; made with runs.
-    measure
-        The name of the measure (default: the first).
-
-    Returns
-    -------
-    polars.DataFrame
-        panel (the judge), system, x (human), y (machine) with bounds.
-    """
-    rows = []
-    for judge in record["judges"]:
-        orders = judge["orders"]
-        order = next((one for one in orders if one["measure"] == measure), orders[0])
-        for system in order["systems"]:
-            bounds = [system[one][key] for one in ("human", "machine") for key in _INTERVAL]
-            rows.append((judge["name"], system["name"], *bounds))
-    return table_of(rows, _COLUMNS)
-
-
-_INTERVAL: Final = ("estimate", "low", "high")
-
-
-def score_agreement_of_measures(comparisons: Sequence[Comparison]) -> pl.DataFrame:
-    """Return one row per system and measure but the first: its scores in the first and in that.
-
-    Parameters
-    ----------
-    comparisons
-        Of the same systems, one per measure.
-    """
-    first, *others = comparisons
-    rows = []
-    for other in others:
-        means = {row.name: row.mean for row in other.systems}
-        rows += [
-            (other.scores.measure, row.name, *row.mean[:3], *means[row.name][:3])
-            for row in first.systems
-        ]
-    return table_of(rows, _COLUMNS)
-
-
-def draw_score_agreement(frame: pl.DataFrame, x: str, y: str, *, same_scale: bool) -> Drawing:
-    """Draw one point per system with intervals in both directions.
-
-    Parameters
-    ----------
-    frame
-        Of `score_agreement_data` or `score_agreement_of_measures`; one panel per judge or measure.
-    x, y
-        Titles of the axes.
-    same_scale
-        Whether both are the same measure: then a dashed diagonal shows equal scores.
-    """
-    values = {axis: [v for end in ("low", "high") for v in frame[f"{axis}_{end}"]] for axis in "xy"}
-    values = {axis: [*values[axis], *frame[axis]] for axis in "xy"}
-    if same_scale:
-        both = [*values["x"], *values["y"]]
-        values = {"x": both, "y": both}
-    scales = {axis: alt.Scale(domain=padded(values[axis]), nice=False) for axis in "xy"}
-    across = alt.X("x:Q", title=x, scale=scales["x"])
-    up = alt.Y("y:Q", title=y, scale=scales["y"])
-    hover = tip(
-        ("system:N", "system"),
-        ("x:Q", x, ".4f"),
-        ("y:Q", y, ".4f"),
-    )
-    base = alt.Chart().encode(tooltip=hover)
-    layers = [_equal_line(scales["x"], across, up)] if same_scale else []
-    layers += [
-        base.mark_rule(strokeWidth=1, style="back").encode(
-            x=alt.X("x_low:Q", title=x, scale=scales["x"]), x2="x_high:Q", y=up
-        ),
-        base.mark_rule(strokeWidth=1, style="back").encode(
-            x=across, y=alt.Y("y_low:Q", title=y, scale=scales["y"]), y2="y_high:Q"
-        ),
-        base.mark_point(filled=True, size=70).encode(x=across, y=up),
+def grade_confusion(record: Mapping[str, Any]) -> draw.Chart:
+    """Machine grades by human grade, a panel for each judge."""
+    rows = [
+        (judge["name"], human, machine, count, count / sum(counts) if any(counts) else 0.0)
+        for judge in record["judges"]
+        for human, counts in zip(record["grades"], judge["confusion"], strict=True)
+        for machine, count in zip(record["grades"], counts, strict=True)
     ]
-    if frame["system"].n_unique() <= _LABELLED:
-        named = base.mark_text(style="label", align="left", dx=6, dy=-6)
-        layers.append(named.encode(x=across, y=up, text="system:N"))
-    several = frame["panel"].n_unique() > 1
-    words = f"Scores of the systems, {x} and {y}, with their intervals."
-    return panels(layers, frame, words, _SIZE if several else 380, "panel" if several else None)
+    frame = draw.table("judge human machine pairs share", rows)
+    grades, share = frame["human"].unique().sort().to_list(), "share of the human grade"
+    legend = alt.Legend(format=".0%", titleOrient="top")
+    cells = draw.data(frame).mark_rect(strokeWidth=0)
+    cells = cells.encode(
+        x=alt.X("machine:O", title="machine grade", sort=grades, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("human:O", title="human grade", sort=grades[::-1]),
+        color=alt.Color("share:Q", title=share, scale=alt.Scale(domain=[0, 1]), legend=legend),
+        tooltip=draw.tips("judge", "human", "machine", pairs=",d", share=".1%"),
+    )
+    caption = (
+        "Share of each human grade (row) that the machine gave each of its grades (column). Equal "
+        "grades are on the diagonal, overrating is to its right."
+    )
+    by = "judge" if len(record["judges"]) > 1 else None
+    drawing = draw.panels(cells, frame=frame, by=by, size=SIZE)
+    return draw.Chart("grade-confusion", "Machine grades by human grade", caption, frame, drawing)
 
 
-def _equal_line(scale: alt.Scale, across: alt.X, up: alt.Y) -> alt.Chart:
-    """A dashed line of equal scores."""
-    ends = pl.DataFrame({axis: list(scale.domain) for axis in "xy"})
-    line = alt.Chart(inline(ends)).mark_line(style="reference", strokeWidth=1)
-    drawn: alt.Chart = line.encode(x=across, y=up)
-    return drawn
+def score_agreement(record: Mapping[str, Any], order: int) -> draw.Chart:
+    """Scores of systems under human and machine judgements, in one of the measures."""
+    measure = record["judges"][0]["orders"][order]["measure"]
+    rows = [
+        (judge["name"], system["name"], *(system[by][end] for by in JUDGES for end in ENDS))
+        for judge in record["judges"]
+        for system in judge["orders"][order]["systems"]
+    ]
+    caption = (
+        f"{measure} of each system under human (x) and machine (y) judgements, with "
+        f"{percent(record['level'])} confidence intervals. Dashed: equal scores."
+    )
+    title = f"{measure} under human and machine judgements"
+    frame, drawing = _points(rows, f"{measure}, human", f"{measure}, machine", same=True)
+    return draw.Chart("score-agreement", title, caption, frame, drawing)
+
+
+def measures(standings: Sequence[Standing]) -> draw.Chart:
+    """Scores of systems in the first measure and in the others."""
+    first, *others = standings
+    names = [other.measure for other in others]
+    rows = [
+        (other.measure, row.name, *row[1:4], *other.row(row.name)[1:4])
+        for other in others
+        for row in first.rows
+    ]
+    caption = (
+        f"Mean of each system in {first.measure} (x) and {', '.join(names)} (y), with "
+        f"{percent(first.level)} confidence intervals."
+    )
+    label = names[0] if len(names) == 1 else "other measure"
+    frame, drawing = _points(rows, first.measure, label, same=False)
+    title = f"{first.measure} and {', '.join(names)} of each system"
+    return draw.Chart("score-agreement", title, caption, frame, drawing)
+
+
+def _points(
+    rows: Iterable[tuple[Any, ...]], x: str, y: str, *, same: bool
+) -> tuple[pl.DataFrame, Any]:
+    """A point per system with intervals in both directions; a diagonal if scales are the same."""
+    frame = draw.table("panel system x x_low x_high y y_low y_high", rows)
+    ends = [[*frame[axis], *frame[f"{axis}_low"], *frame[f"{axis}_high"]] for axis in "xy"]
+    scales = [draw.padded(ends[0] + ends[1]) if same else draw.padded(part) for part in ends]
+    axis = alt.Axis(tickCount=5)  # more labels do not fit a panel
+    across = alt.X("x:Q", title=x, scale=scales[0], axis=axis)
+    up = alt.Y("y:Q", title=y, scale=scales[1])
+    base = alt.Chart().encode(
+        x=across, y=up, tooltip=draw.tips("system", ("x", x, ".4f"), ("y", y, ".4f"))
+    )
+    bars = base.mark_rule(strokeWidth=1, style="faint")
+    parts: list[Any] = [draw.diagonal(across, up, scales[0].domain)] if same else []
+    parts += [
+        bars.encode(x=alt.X("x_low:Q", title=x, scale=scales[0]), x2="x_high:Q"),
+        bars.encode(y=alt.Y("y_low:Q", title=y, scale=scales[1]), y2="y_high:Q"),
+        base.mark_point(),
+    ]
+    if frame["system"].n_unique() <= LABELLED:
+        parts.append(
+            base.mark_text(style="label", align="left", dx=6, dy=-6).encode(text="system:N")
+        )
+    by, size = ("panel", SIZE) if frame["panel"].n_unique() > 1 else (None, LARGE)
+    return frame, draw.panels(*parts, frame=frame, by=by, size=size)

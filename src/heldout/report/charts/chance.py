@@ -1,4 +1,4 @@
-"""Chance: the distribution of the difference under the null hypothesis."""
+"""Could a difference be due to chance? Its distribution if both systems were equally good."""
 
 from __future__ import annotations
 
@@ -8,146 +8,91 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from heldout.infer.results import TIE, check_alternative, drop_noise
-from heldout.report.charts.builders import beside, colours, drawing, tip
-from heldout.report.charts.marks import inline, padded, signed
+from heldout.infer.draws import all_signed_sums, signed_sums
+from heldout.infer.results import TIE, drop_noise
+from heldout.report.answers import p_words
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
-    from heldout.data.scores import Scores
-    from heldout.data.words import Floats
-    from heldout.report.charts.named import Drawing
+    from collections.abc import Iterator
 
-__all__ = ["draw_null", "null_data"]
+    from heldout.infer.comparison import Comparison
+    from heldout.report.standing import Gap
 
-FEW: Final = 16
-"""Up to this number of differences all sign assignments are enumerated."""
+FEW: Final = 16  # differences up to which all assignments of signs are enumerated
+BINS: Final = 51
+KINDS: Final = {"within": "less extreme", "beyond": "at least as extreme as observed"}
 
 
-def null_data(
-    scores: Scores,
-    first: str,
-    second: str,
-    *,
-    alternative: str = "two-sided",
-    seed: int = 0,
-    bins: int = 51,
-) -> pl.DataFrame:
-    """Return a histogram of the mean difference under random signs, and the observed value.
-
-    Parameters
-    ----------
-    scores
-        Of all systems.
-    first, second
-        Systems; differences are first minus second.
-    alternative
-        Which values are at least as extreme as the observed one.
-    seed
-        Of 20,000 random assignments of signs; up to 16 units all assignments are used.
-    bins
-        Number of bins.
-
-    Returns
-    -------
-    polars.DataFrame
-        low, high (the bin), within and beyond (shares of the assignments that are less extreme
-        than the observed difference, and at least as extreme), observed.
-    """
-    side = check_alternative(alternative)
-    gaps = drop_noise(scores.column(first), scores.column(second))
-    observed = float(gaps.mean())
-    means = _means(gaps, 20_000, seed)
-    noise = TIE * float(np.abs(gaps).mean())
-    towards = 1.0 if scores.higher_is_better else -1.0
-    if side == "two-sided":
-        beyond = np.abs(means) >= abs(observed) - noise
-    else:
-        sign = towards if side == "greater" else -towards
-        beyond = sign * means >= sign * observed - noise
+def null(comparison: Comparison, gap: Gap) -> Iterator[draw.Chart]:
+    """The mean difference under random signs; only if the randomization test was used."""
+    pair, scores, seed = {gap.first, gap.second}, comparison.scores, comparison.analysis.seed
+    claim = next(claim for claim in comparison.claims if {claim.first, claim.second} == pair)
+    test = next((test for test in claim.outcomes if test.test == "randomization"), None)
+    if test is None:
+        return
+    gaps = drop_noise(scores.column(gap.first), scores.column(gap.second))
+    kept, observed = gaps[gaps != 0], float(gaps.mean())
+    few = len(kept) <= FEW
+    sums = [all_signed_sums(kept)] if few else signed_sums(kept, 20_000, seed)
+    means = np.concatenate(list(sums)) / len(gaps)
+    sign = 1.0 if scores.higher_is_better == (comparison.alternative == "greater") else -1.0
+    far, limit = sign * means, sign * observed
+    if comparison.alternative == "two-sided":
+        far, limit = np.abs(means), abs(observed)
+    beyond = far >= limit - TIE * float(np.abs(gaps).mean())
     reach = float(np.abs([*means, observed]).max()) or 1.0
-    edges = np.linspace(-reach, reach, bins + 1)
+    edges = np.linspace(-reach, reach, BINS + 1)
     # A mean at the end of the range, up to rounding, belongs to the last bin.
     inside = np.clip(means, -reach, reach)
-    counts = [np.histogram(inside[one], edges)[0] / len(means) for one in (~beyond, beyond)]
-    return pl.DataFrame(
-        {
-            "low": edges[:-1],
-            "high": edges[1:],
-            "within": counts[0],
-            "beyond": counts[1],
-            "observed": np.full(bins, observed),
-        }
+    shares = [np.histogram(inside[part], edges)[0] / len(means) for part in (~beyond, beyond)]
+    columns = dict(zip(KINDS, shares, strict=True))
+    frame = pl.DataFrame({"low": edges[:-1], "high": edges[1:], **columns, "observed": observed})
+    caption = (
+        f"If {gap.first} and {gap.second} were equally good, each difference would be as likely to "
+        f"have the opposite sign. Randomization test: {p_words(test.p)} "
+        f"({test.detail}). Drawn from {'all' if few else '20,000 random'} sign "
+        "assignments."
     )
+    if comparison.analysis.correction:
+        many, how = len(comparison.claims), comparison.analysis.correction
+        caption += f" One of {many} comparisons: {p_words(claim.adjusted)} adjusted by {how}."
+    title = "Could the difference be due to chance?"
+    yield draw.Chart("null", title, caption, frame, _histogram(frame, scores.measure, observed))
 
 
-def _means(gaps: Floats, replicates: int, seed: int) -> Floats:
-    """Mean differences under all assignments of signs, or under random ones."""
-    from heldout.infer.draws import all_signed_sums, check_draws, signed_sums
-
-    check_draws(replicates, seed)
-    kept = gaps[gaps != 0]
-    if len(kept) <= FEW:
-        return all_signed_sums(kept) / len(gaps)
-    return np.concatenate(list(signed_sums(kept, replicates, seed))) / len(gaps)
-
-
-def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Draw the histogram and the observed difference; extreme values have another colour.
-
-    Parameters
-    ----------
-    frame
-        Of `null_data`.
-    measure
-        The measure of the differences.
-    """
-    observed = float(frame["observed"][0])
-    kinds = ["less extreme", "at least as extreme as observed"]
-    long = pl.concat(
-        frame.select("low", "high", pl.lit(kind).alias("kind"), pl.col(column).alias("share"))
-        for kind, column in zip(kinds, ("within", "beyond"), strict=True)
-    ).filter(pl.col("share") > 0)
+def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> alt.LayerChart:
+    within, both = pl.col("within"), pl.col("within") + pl.col("beyond")
+    parts = (("within", pl.lit(0.0), within), ("beyond", within, both))
     # Shares are stacked here, not by Vega: a bin may hold some of both kinds.
-    stacked = long.with_columns(
-        (pl.col("share").cum_sum().over("low") - pl.col("share")).alias("bottom"),
-        pl.col("share").cum_sum().over("low").alias("top"),
+    bars = pl.concat(
+        frame.select("low", "high", bottom=low, top=high, share=name, kind=pl.lit(KINDS[name]))
+        for name, low, high in parts
+    ).filter(pl.col("share") > 0)
+    scale = draw.padded([*bars["low"], *bars["high"], observed], 0.03)
+    share = alt.Axis(format="%", title="share of sign assignments")
+    room = alt.Scale(domain=[0, 1.15 * max(bars["top"])], nice=False)  # for the label of the line
+    base = draw.data(draw.table("x label", [(observed, f"observed {draw.signed(observed)}")]))
+    base = base.encode(x=alt.X("x:Q", scale=scale))
+    left = observed > sum(scale.domain) / 2
+    label = base.mark_text(
+        style="label",
+        fontWeight="bold",
+        baseline="top",
+        align="right" if left else "left",
+        dx=-6 if left else 6,
     )
-    highest = float(stacked["top"].max())  # type: ignore[arg-type]
-    used = frame.filter((pl.col("within") > 0) | (pl.col("beyond") > 0))
-    ends = padded([*used["low"], *used["high"], observed], 0.03)
-    across = alt.Scale(domain=ends, nice=False)
-    # Some room at the top for the label of the line.
-    up = alt.Scale(domain=[0, 1.15 * highest], nice=False)
-    title = f"mean difference in {measure} under random signs"
-    bars = (
-        alt.Chart(inline(stacked))
-        .mark_bar(binSpacing=1)
-        .encode(
-            x=alt.X("low:Q", title=title, scale=across),
+    histogram = draw.data(bars).mark_bar(binSpacing=1)
+    return draw.layers(
+        histogram.encode(
+            x=alt.X("low:Q", title=f"mean difference in {measure} under random signs", scale=scale),
             x2="high:Q",
-            y=alt.Y(
-                "bottom:Q", title="share of sign assignments", axis=alt.Axis(format="%"), scale=up
-            ),
+            y=alt.Y("bottom:Q", axis=share, scale=room),
             y2="top:Q",
-            color=colours("kind", kinds, legend=alt.Legend(columns=1)),  # fits a phone
-            tooltip=tip(
-                ("low:Q", "from", "+.4f"),
-                ("high:Q", "to", "+.4f"),
-                ("kind:N", ""),
-                ("share:Q", "share", ".2%"),
-            ),
-        )
+            color=draw.colours("kind", list(KINDS.values()), legend=alt.Legend(columns=1)),
+            tooltip=draw.tips(("kind", ""), low="+.4f", high="+.4f", share=".2%"),
+        ),
+        base.mark_rule(style="frame"),
+        label.encode(y=alt.value(2), text="label:N"),
+        height=240,
     )
-    right = observed > (ends[0] + ends[1]) / 2
-    note = pl.DataFrame({"x": [observed], "label": [f"observed {signed(observed)}"]})
-    base = alt.Chart(inline(note)).encode(x=alt.X("x:Q", scale=across))
-    layers = [
-        bars,
-        base.mark_rule(style="frame", strokeWidth=2),
-        beside(base, 2, left=right, gap=6, fontWeight="bold", baseline="top"),
-    ]
-    words = (
-        f"Distribution of the mean difference in {measure} if both systems were equally good, and "
-        f"the observed difference of {observed:+.4f}."
-    )
-    return drawing(layers, words, 240)

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import altair as alt
 import numpy as np
 import polars as pl
 
+from heldout.data.predictions import positive_number
 from heldout.errors import InputError
-from heldout.measure.base import Undefined
-from heldout.report.charts.builders import (
-    UNIT,
-    colours,
-    dashed,
-    diagonal,
-    drawing,
-    panels,
-    shaped,
-    stroke_legend,
-    table_of,
-    tip,
-)
-from heldout.report.charts.marks import inline
+from heldout.infer.intervals import wilson
+from heldout.measure.base import Undefined, definitions
+from heldout.measure.prediction.curves import curves, roc_hull
+from heldout.measure.prediction.probabilities import calibration_bins
+from heldout.notes import count_of
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,39 +24,26 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Ints
     from heldout.measure.prediction.curves import RocCurve
-    from heldout.report.charts.named import Drawing
 
-__all__ = [
-    "HULL",
-    "MOST_POINTS",
-    "calibration_data",
-    "draw_calibration",
-    "draw_precision_recall",
-    "draw_roc",
-    "positives_of",
-    "precision_recall_data",
-    "roc_data",
-    "thinned",
-]
-
-HULL: Final = "convex hull"
-MOST_POINTS: Final = 400
-"""Points of a curve that are drawn."""
-
-SIZE: Final = 360
-SMALL: Final = 210
-"""Size of each panel, if there are several."""
+MOST_POINTS: Final = 400  # of a curve that are drawn
+SIZE, SMALL = 360, 210  # of one chart, and of each panel if there are several
+TITLES: Final = {
+    "roc": ("ROC curves and convex hull", "false positive rate", "true positive rate", "AUC"),
+    "precision-recall": ("Precision and recall", "recall", "precision", "average precision"),
+}
+COLUMNS: Final = {
+    "roc": ("fp_rate", "tp_rate", "threshold", "auc"),
+    "precision-recall": ("recall", "precision", "threshold", "average_precision"),
+}
+CAPTIONS: Final = {
+    "roc": "Wide grey line: convex hull, reached by mixing systems at random; a system that is "
+    "below it everywhere is never the best choice. Dashed: random guessing.",
+    "precision-recall": "Dashed: the share of positive rows, the precision of random guessing.",
+}
 
 
-def positives_of(classes: Sequence[str], positive: str | None) -> list[str]:
-    """The classes that curves are drawn for: the one asked for, the last of two, or each."""
-    if positive is not None:
-        return [positive]
-    return [classes[-1]] if len(classes) == 2 else list(classes)
-
-
-def thinned(curve: RocCurve, corners: set[tuple[float, float]]) -> Ints:
-    """Return the points of a curve to draw: both ends, the hull, and others evenly spaced.
+def _thinned(curve: RocCurve, corners: set[tuple[float, float]]) -> Ints:
+    """The points of a curve to draw: both ends, the hull, and others evenly spaced.
 
     Only corners of the hull can be optimal, also on a precision-recall curve (Davis & Goadrich
     2006. The relationship between precision-recall and ROC curves. ICML).
@@ -76,239 +56,107 @@ def thinned(curve: RocCurve, corners: set[tuple[float, float]]) -> Ints:
     return np.union1d(evenly, np.flatnonzero([rate in corners for rate in rates]))
 
 
-def roc_data(several: Sequence[ClassPredictions], positive: str | None = None) -> pl.DataFrame:
-    """Return the points of the curves, then those of their hull.
-
-    Parameters
-    ----------
-    several
-        Systems with scores, all with the same classes.
-    positive
-        The class against all others; by default the last of two, or each of several in turn.
-
-    Returns
-    -------
-    polars.DataFrame
-        positive, system, hull (whether it is the hull of all systems), fp_rate, tp_rate,
-        threshold (null: nothing is positive), auc.
-    """
-    from heldout.measure.prediction.curves import curves, roc_hull
-
-    rows: list[tuple[str, str, bool, float, float, float | None, float]] = []
-    for name in positives_of(several[0].classes, positive):
-        drawn = curves(several, name)
-        hull = roc_hull(drawn)
+def curve(
+    key: Literal["roc", "precision-recall"],
+    several: Sequence[ClassPredictions],
+    positive: str | None = None,
+) -> draw.Chart:
+    """ROC or precision-recall curves of the systems; of three or more classes a panel for each."""
+    classes, roc, rows = several[0].classes, key == "roc", []
+    names = [positive] if positive else classes[-1:] if len(classes) == 2 else classes
+    for name in names:
+        lines = curves(several, name)
+        hull = roc_hull(lines)
         corners = {point[:2] for point in hull.points}
-        for system, curve in drawn.items():
-            columns = (curve.fp_rate, curve.tp_rate, curve.thresholds)
-            for x, y, mark in np.column_stack(columns)[thinned(curve, corners)].tolist():
-                shown = mark if math.isfinite(mark) else None
-                rows.append((name, system, False, x, y, shown, curve.area))
-        rows += [
-            (name, HULL, True, corner.fp_rate, corner.tp_rate, None, hull.area)
-            for corner in hull.points
-        ]
-    names = ["positive", "system", "hull", "fp_rate", "tp_rate", "threshold", "auc"]
-    return table_of(rows, names, infer_schema_length=None)
-
-
-def draw_roc(frame: pl.DataFrame) -> Drawing:
-    """Draw the curves of the systems, their hull, and the line of random guessing.
-
-    Parameters
-    ----------
-    frame
-        Of `roc_data`; one panel per positive class.
-    """
-    # Colours are not the only distinction: labels have the area, too.
-    several = frame["positive"].n_unique() > 1
-    area = pl.col("auc").map_elements(lambda value: f"{value:.3f}", return_dtype=pl.String)
-    name = pl.col("system") if several else pl.format("{} (AUC {})", "system", area)
-    drawn = frame.with_columns(name.alias("label"), pl.int_range(pl.len()).alias("order"))
-    names = drawn.filter(~pl.col("hull"))["label"].unique(maintain_order=True).to_list()
-    curve = (
-        alt.Chart()
-        .mark_line(interpolate="linear", strokeWidth=2, clip=False)
-        .encode(
-            x=alt.X("fp_rate:Q", title="false positive rate", scale=UNIT),
-            y=alt.Y("tp_rate:Q", title="true positive rate", scale=UNIT),
-            order="order:Q",
-            color=colours("label", names, legend=stroke_legend()),
-            strokeDash=dashed("label", names),
-            tooltip=tip(
-                ("system:N", "system"),
-                ("fp_rate:Q", "false positive rate", ".3f"),
-                ("tp_rate:Q", "true positive rate", ".3f"),
-                ("threshold:Q", "threshold", ".4g"),
-                ("auc:Q", "AUC", ".4f"),
-            ),
+        for system, line in zip(several, lines.values(), strict=True):
+            share = float(line.true[-1] / (line.true[-1] + line.false[-1]))
+            rates = (line.fp_rate, line.tp_rate) if roc else (line.tp_rate, line.precision)
+            area = line.area if roc else _average_precision(system, name)
+            points = np.column_stack([*rates, line.thresholds])[_thinned(line, corners)]
+            for a, b, mark in points[np.isfinite(points[:, 1])].tolist():
+                threshold = mark if math.isfinite(mark) else None
+                rows.append((name, system.name, False, a, b, threshold, area, share))
+        edge = (
+            (name, "convex hull", True, *point[:2], None, hull.area, None) for point in hull.points
         )
-        .transform_filter("!datum.hull")
-    )
-    x, y = alt.X("fp_rate:Q", scale=UNIT), alt.Y("tp_rate:Q", scale=UNIT)
-    edge = alt.Chart().mark_line(style="hull").encode(x=x, y=y, order="order:Q")
-    layers = [diagonal(x, y), edge.transform_filter("datum.hull"), curve]
-    words = (
-        "ROC curves of the systems, their convex hull (grey) and the line of random guessing "
-        "(dashed)."
-    )
-    size, by = (SMALL, "positive") if several else (SIZE, None)
-    return panels(layers, drawn, words, size, by)
-
-
-def precision_recall_data(
-    several: Sequence[ClassPredictions], positive: str | None = None
-) -> pl.DataFrame:
-    """Return the points of the curves.
-
-    Parameters
-    ----------
-    several, positive
-        As for `roc_data`.
-
-    Returns
-    -------
-    polars.DataFrame
-        positive, system, recall, precision, threshold, average_precision (null if
-        undefined), share (of the positive units: the precision of random guessing).
-    """
-    from heldout.measure.base import definitions
-    from heldout.measure.prediction.curves import curves, roc_hull
-
-    rows = []
-    for name in positives_of(several[0].classes, positive):
-        drawn = curves(several, name)
-        corners = {point[:2] for point in roc_hull(drawn).points}
-        measure = definitions("classification")["average-precision"].make({"class": name})
-        for system, curve in zip(several, drawn.values(), strict=True):
-            share = float(curve.true[-1] / (curve.true[-1] + curve.false[-1]))
-            value = measure.compute(system)
-            precise = None if isinstance(value, Undefined) else value
-            columns = np.column_stack([curve.tp_rate, curve.precision, curve.thresholds])
-            points = columns[thinned(curve, corners)]
-            rows += [
-                (name, system.name, *point, precise, share)
-                for point in points[np.isfinite(points[:, 1])].tolist()
-            ]
-    names = ["positive", "system", "recall", "precision", "threshold"]
-    return table_of(rows, [*names, "average_precision", "share"], infer_schema_length=None)
-
-
-def draw_precision_recall(frame: pl.DataFrame) -> Drawing:
-    """Draw precision by recall, and the share of positives.
-
-    Parameters
-    ----------
-    frame
-        Of `precision_recall_data`; one panel per positive class.
-    """
-    several = frame["positive"].n_unique() > 1
-    labels = [
-        system if several or precise is None else f"{system} (average precision {precise:.3f})"
-        for system, precise in frame["system", "average_precision"].iter_rows()
+        rows += edge if roc else ()
+    across, up, *_, area_name = COLUMNS[key]
+    head = " ".join(["positive system hull", *COLUMNS[key], "share"])
+    full = draw.table(head, rows, infer_schema_length=None)
+    title, x_title, y_title, area_title = TITLES[key]
+    alone = len(names) == 1
+    labels = [  # colours are not the only distinction: labels have the area, too
+        f"{name} ({area_title} {area:.3f})" if alone and area is not None else name
+        for name, area in full["system", area_name].iter_rows()
     ]
-    order = pl.int_range(pl.len()).alias("order")
-    drawn = frame.with_columns(pl.Series("label", labels), order)
-    names = drawn["label"].unique(maintain_order=True).to_list()
-    curve = (
-        alt.Chart()
-        .mark_line(interpolate="step-before")
-        .encode(
-            x=alt.X("recall:Q", title="recall", scale=UNIT),
-            y=alt.Y("precision:Q", title="precision", scale=UNIT),
-            order="order:Q",
-            color=colours("label", names, legend=stroke_legend()),
-            strokeDash=dashed("label", names),
-            tooltip=tip(
-                ("system:N", "system"),
-                ("recall:Q", "recall", ".3f"),
-                ("precision:Q", "precision", ".3f"),
-                ("threshold:Q", "threshold", ".4g"),
-                ("average_precision:Q", "average precision", ".4f"),
-            ),
-        )
+    shown = full.with_columns(label=pl.Series(labels), order=pl.int_range(pl.len()))
+    listed = shown.filter(~pl.col("hull"))["label"].unique(maintain_order=True).to_list()
+    x = alt.X(f"{across}:Q", title=x_title, scale=draw.UNIT)
+    y = alt.Y(f"{up}:Q", title=y_title, scale=draw.UNIT)
+    formats = {across: ".3f", up: ".3f", "threshold": ".4g", area_name: ".4f"}
+    legend = alt.Legend(columns=1, symbolType="stroke", symbolStrokeWidth=2)
+    front = alt.Chart().mark_line(interpolate="linear" if roc else "step-before")
+    front = front.transform_filter("!datum.hull").encode(
+        x=x,
+        y=y,
+        order="order:Q",
+        color=draw.colours("label", listed, legend=legend),
+        strokeDash=draw.dashes("label", listed),
+        tooltip=draw.tips("system", **formats),
     )
-    share = alt.Y("mean(share):Q", scale=UNIT)
-    chance = alt.Chart().mark_rule(style="reference", strokeWidth=1).encode(y=share)
-    words = (
-        "Precision as a function of recall; the dashed line is the share of positive units, the "
-        "precision of random guessing."
-    )
-    size, by = (SMALL, "positive") if several else (SIZE, None)
-    return panels([chance, curve], drawn, words, size, by)
+    if roc:
+        edge = alt.Chart().mark_line(style="hull").encode(x=x, y=y, order="order:Q")
+        back = [draw.diagonal(x, y), edge.transform_filter("datum.hull")]
+    else:
+        chance = alt.Chart().mark_rule(style="reference", strokeWidth=1)
+        back = [chance.encode(y=alt.Y("mean(share):Q", title=y_title, scale=draw.UNIT))]
+    by, size = (None, SIZE) if alone else ("positive", SMALL)
+    drawing = draw.panels(*back, front, frame=shown, by=by, size=size)
+    about = f"Positive class: {names[0]}" if alone else "One panel per class against all others"
+    caption = f"{about}. {count_of(len(several[0].units), 'held-out row')}. {CAPTIONS[key]}"
+    return draw.Chart(key, title, caption, full.drop("share" if roc else "hull"), drawing)
 
 
-def calibration_data(
-    several: Sequence[ClassPredictions], positive: str | None = None
-) -> pl.DataFrame:
-    """Return one row per system and bin of equal width, without empty bins.
-
-    Parameters
-    ----------
-    several
-        Systems with probabilities.
-    positive
-        The class of the probabilities; by default the last of two, of more the predicted one.
-
-    Returns
-    -------
-    polars.DataFrame
-        system, from and to (of the bin), units, confidence (mean probability), share (positive or
-        correct), low, high (Wilson, 95 %).
-    """
-    from heldout.infer.intervals import wilson
-    from heldout.measure.prediction.probabilities import calibration_bins
-
-    rows = []
-    for one in several:
-        if one.scores is None or not one.probabilities:
-            raise InputError(f"{one.name} has no probabilities to calibrate")
-        sure, right = _pairs(one, positive)
-        for low, high, units, confidence, accuracy in calibration_bins(sure, right):
-            share = wilson(round(accuracy * units), units, 0.95)
-            row = (one.name, low, high, units, confidence, accuracy, share.low, share.high)
-            rows.append(row)
-    names = ["system", "from", "to", "units", "confidence", "share", "low", "high"]
-    return table_of(rows, names)
+def _average_precision(system: ClassPredictions, positive: str) -> float | None:
+    measure = definitions("classification")["average-precision"].make({"class": positive})
+    value = measure.compute(system)
+    return None if isinstance(value, Undefined) else value
 
 
-def _pairs(one: ClassPredictions, positive: str | None) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities, and whether the class is the true one."""
-    from heldout.data.predictions import positive_number
-
-    table = np.asarray(one.scores)
-    if positive is not None or len(one.classes) == 2:
-        at = positive_number(one.classes, positive)
-        return table[:, at], one.truth == at
-    best = table.argmax(axis=1)
-    return table[np.arange(len(best)), best], one.truth == best
-
-
-def draw_calibration(frame: pl.DataFrame) -> Drawing:
-    """Draw points with intervals and the line of perfect calibration.
-
-    Parameters
-    ----------
-    frame
-        Of `calibration_data`.
-    """
+def calibration(several: Sequence[ClassPredictions], positive: str | None = None) -> draw.Chart:
+    """Observed frequency by predicted probability, in bins of equal width."""
+    rows, classes = [], several[0].classes
+    for system in several:
+        if system.scores is None or not system.probabilities:
+            raise InputError(f"{system.name} has no probabilities to calibrate")
+        picked = system.scores.argmax(axis=1)
+        if positive or len(classes) == 2:  # else the predicted class
+            picked = np.full(len(picked), positive_number(system.classes, positive))
+        sure, right = system.scores[np.arange(len(picked)), picked], system.truth == picked
+        for *bin_of, units, confidence, share in calibration_bins(sure, right):
+            interval = wilson(round(share * units), units, 0.95)
+            bounds = (interval.low, interval.high)
+            rows.append((system.name, *bin_of, units, confidence, share, *bounds))
+    frame = draw.table("system from to units confidence share low high", rows)
     names = frame["system"].unique(maintain_order=True).to_list()
-    x = alt.X("confidence:Q", title="predicted probability", scale=UNIT)
-    y = alt.Y("share:Q", title="observed frequency", scale=UNIT)
-    hover = tip(
-        ("system:N", "system"),
-        ("confidence:Q", "mean probability", ".3f"),
-        ("share:Q", "observed frequency", ".3f"),
-        ("units:Q", "units", ","),
-        ("from:Q", "bin from", ".2f"),
-        ("to:Q", "to", ".2f"),
+    x = alt.X("confidence:Q", title="predicted probability", scale=draw.UNIT)
+    y = alt.Y("share:Q", title="observed frequency", scale=draw.UNIT)
+    low = alt.Y("low:Q", title="observed frequency", scale=draw.UNIT)
+    formats = {"confidence": ".3f", "share": ".3f", "units": ",", "from": ".2f", "to": ".2f"}
+    base = draw.data(frame).encode(
+        x=x, y=y, color=draw.colours("system", names), tooltip=draw.tips("system", **formats)
     )
-    base = alt.Chart(inline(frame)).encode(x=x, color=colours("system", names), tooltip=hover)
-    layers = [
-        diagonal(x, y),
-        base.mark_rule(strokeWidth=1.2).encode(y=alt.Y("low:Q", scale=UNIT), y2="high:Q"),
-        base.mark_line().encode(y=y, strokeDash=dashed("system", names)),
-        base.mark_point(size=70).encode(y=y, shape=shaped("system", names)),
-    ]
-    words = "Observed frequency by predicted probability; on the dashed line both are equal."
-    return drawing(layers, words, SIZE, SIZE)
+    drawing = draw.layers(
+        draw.diagonal(x, y),
+        base.mark_rule(strokeWidth=1.2).encode(y=low, y2="high:Q"),
+        base.mark_line().encode(strokeDash=draw.dashes("system", names)),
+        base.mark_point().encode(shape=draw.shapes("system", names)),
+        height=SIZE,
+        width=SIZE,
+    )
+    of = positive or ("the predicted class" if len(classes) > 2 else classes[-1])
+    caption = (
+        f"Predicted probability of {of} in ten bins, and the observed frequency with 95% "
+        "confidence intervals (Wilson). Below the dashed line a system is overconfident."
+    )
+    return draw.Chart("calibration", "Calibration of the probabilities", caption, frame, drawing)

@@ -1,286 +1,143 @@
-"""Bias studies."""
+"""Charts of studies of bias: of each estimator, in each training set, and on each query."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import polars as pl
 
-from heldout.errors import InputError
-from heldout.report.charts.builders import (
-    colours,
-    dashed,
-    dots,
-    drawing,
-    row_chart,
-    shaped,
-    span,
-    table_of,
-    tip,
-    zero_line,
-)
-from heldout.report.charts.marks import brief, inline, padded, rows_height
-from heldout.report.charts.theme import WIDTH
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from heldout.experiment.studies.bias import BiasRow
-    from heldout.report.charts.named import Drawing
-
-__all__ = [
-    "TRUTH",
-    "bias_data",
-    "bias_means_data",
-    "bias_queries_data",
-    "draw_bias",
-    "draw_bias_means",
-    "draw_bias_queries",
-]
-
-TRUTH: Final = "truth"
+ERROR: Final = "estimate − true value"
+# Estimators with their own figure; that of per-fold-zero would repeat per-fold.
+FIGURES: Final = ("pooled", "training", "per-fold", "pro-weighted", "dynamic-cutoff")
 
 
-def bias_data(rows: Iterable[BiasRow]) -> pl.DataFrame:
-    """Return one row per estimator, in the order of the study.
-
-    Parameters
-    ----------
-    rows
-        `heldout.experiment.studies.bias.BiasStudy.rows`.
-
-    Returns
-    -------
-    polars.DataFrame
-        estimator, bias, se, low and high (bias ± se), rmse, default.
-    """
-    found = [
-        (
-            row.estimator,
-            row.bias,
-            row.se,
-            row.bias - row.se,
-            row.bias + row.se,
-            row.rmse,
-            row.default,
-        )
-        for row in rows
-    ]
-    names = ["estimator", "bias", "se", "low", "high", "rmse", "default"]
-    return table_of(found, names)
-
-
-def draw_bias(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Draw points with one and two standard errors, and the line of no bias.
-
-    Parameters
-    ----------
-    frame
-        Of `bias_data`.
-    measure
-        The measure.
-    """
-    default = pl.format("{} (default)", "estimator")
-    drawn = frame.with_columns(
-        (pl.col("bias") - 2 * pl.col("se")).alias("low2"),
-        (pl.col("bias") + 2 * pl.col("se")).alias("high2"),
-        pl.when("default").then(default).otherwise("estimator").alias("name"),
+def bias(records: Sequence[Mapping[str, Any]]) -> draw.Chart:
+    """The mean error of each estimator with its standard error, from the JSON of a study."""
+    measure, first = records[0]["measure"], records[0]
+    own = "estimator bias se rmse default"
+    frame = draw.table(own, [[record[name] for name in own.split()] for record in records])
+    mean, se, name = pl.col("bias"), pl.col("se"), pl.col("estimator")
+    frame = frame.select(
+        "estimator", mean, se, low=mean - se, high=mean + se, rmse="rmse", default="default"
     )
-    across = alt.Scale(domain=padded([0.0, *drawn["low2"], *drawn["high2"]]), nice=False)
-    hover = tip(
-        ("name:N", "estimator"),
-        ("bias:Q", "bias", "+.4f"),
-        ("se:Q", "standard error", ".4f"),
-        ("rmse:Q", "rmse", ".4f"),
+    default = pl.when("default").then(pl.format("{} (default)", name)).otherwise(name)
+    shown = frame.with_columns(low2=mean - 2 * se, high2=mean + 2 * se, name=default)
+    scale = draw.padded([0.0, *shown["low2"], *shown["high2"]])
+    base = draw.data(shown).encode(
+        y=alt.Y("name:N", sort=shown["name"].to_list(), title=None),
+        tooltip=draw.tips(("name", "estimator"), bias="+.4f", se=".4f", rmse=".4f"),
     )
-    base = row_chart(drawn, "name", hover)
-    title = f"estimate − true value in {measure}: mean, ± 1 and ± 2 standard errors"
-    default_is_square = alt.Shape(
-        "default:N",
-        legend=None,
-        scale=alt.Scale(domain=[True, False], range=["square", "circle"]),
+    x = alt.X(
+        "low2:Q", title=f"{ERROR} in {measure}: mean, ± 1 and ± 2 standard errors", scale=scale
     )
-    layers = [
-        zero_line(),
-        span(base, ("low2", "high2"), across, title, strokeWidth=1.5),
-        span(base, ("low", "high"), across, strokeWidth=5),
-        dots(base, "bias", across, size=110).encode(shape=default_is_square),
-    ]
-    words = (
-        f"Bias of each estimator of {measure} on new documents with its standard error; the "
-        "default estimator has a square."
+    drawing = draw.layers(
+        draw.reference(x=0),
+        base.mark_rule(strokeWidth=1.5).encode(x=x, x2="high2:Q"),
+        base.mark_rule(strokeWidth=5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
+        base.mark_point(size=110).encode(
+            x=alt.X("bias:Q", scale=scale), shape=draw.shapes("default", [False, True], legend=None)
+        ),
+        height=draw.rows_height(len(frame), 30),
     )
-    return drawing(layers, words, rows_height(len(frame), 30))
+    caption = (
+        f"Mean of {ERROR} in {measure} over the draws, with one and two standard errors; "
+        f"{first['sample_size']:,} training documents, {first['target_size']:,} new ones, "
+        f"{first['draws']} draws."
+    )
+    return draw.Chart("bias", "Bias of each estimator", caption, frame, drawing)
 
 
-def bias_means_data(means: Iterable[tuple[int, int, str, float, float]]) -> pl.DataFrame:
-    """Return one row per estimator and training set; the true value is one of them.
+def figures(
+    means: Sequence[tuple[Any, ...]],
+    queries: Sequence[tuple[Any, ...]],
+    measure: str,
+    texts: Mapping[str, str],
+) -> Iterator[draw.Chart]:
+    """Means in training sets, and errors on queries; `texts` are of all queries, in order."""
+    yield bias_means(means, measure)
+    known = {row[2] for row in queries}
+    for name in [name for name in FIGURES if name in known]:
+        yield bias_queries(queries, name, measure, texts)
 
-    Parameters
-    ----------
-    means
-        `heldout.experiment.studies.bias.BiasStudy.means`: draw, set, estimator, estimate, truth.
 
-    Returns
-    -------
-    polars.DataFrame
-        set (from 1), estimator, mean (over the draws), draws.
-    """
-    names = ["draw", "set", "estimator", "estimate", "truth"]
-    rows = pl.DataFrame(list(means), schema=names, orient="row")
-    each = rows.group_by("set", "estimator", maintain_order=True).agg(
-        pl.col("estimate").mean().alias("mean"), pl.len().alias("draws")
-    )
+def bias_means(means: Sequence[tuple[Any, ...]], measure: str) -> draw.Chart:
+    """The mean of each estimator in each training set, and the true value."""
+    rows = draw.table("draw set estimator estimate truth", means)
     # One estimator has its own true value (empty queries count 0); the others share this one.
     shared = rows.filter(pl.col("estimator") != "per-fold-zero")
-    truth = (
-        shared.unique(["draw", "set"], maintain_order=True)
-        .group_by("set", maintain_order=True)
-        .agg(
-            pl.lit(TRUTH).alias("estimator"),
-            pl.col("truth").mean().alias("mean"),
-            pl.len().alias("draws"),
-        )
+    shared = shared.unique(["draw", "set"], maintain_order=True)
+    truth = shared.select("set", estimator=pl.lit("truth"), estimate="truth")
+    groups = pl.concat([truth, rows.select(truth.columns)]).group_by(
+        "set", "estimator", maintain_order=True
     )
-    return pl.concat([truth, each.select(truth.columns)]).with_columns(pl.col("set") + 1)
-
-
-def draw_bias_means(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Draw one point per estimator and set, joined by lines; the true value is dashed.
-
-    Parameters
-    ----------
-    frame
-        Of `bias_means_data`.
-    measure
-        The measure.
-    """
+    frame = groups.agg(mean=pl.col("estimate").mean(), draws=pl.len())
+    frame = frame.with_columns(pl.col("set") + 1)
     order = frame["estimator"].unique(maintain_order=True).to_list()
     legend = alt.Legend(columns=4)
-    hover = tip(
-        ("estimator:N", "estimator"),
-        ("set:O", "training set"),
-        ("mean:Q", measure, ".4f"),
-        ("draws:Q", "draws"),
-    )
-    base = alt.Chart(inline(frame)).encode(
+    base = draw.data(frame).encode(
         x=alt.X("set:O", title="training set", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("mean:Q", title=f"mean {measure}", scale=alt.Scale(zero=False, padding=12)),
-        color=colours("estimator", order, legend=legend),
-        tooltip=hover,
+        color=draw.colours("estimator", order, legend=legend),
+        tooltip=draw.tips("estimator", "set", mean=".4f", draws=",d"),
     )
-    dashes = [[6, 3] if name == TRUTH else [1, 0] for name in order]
-    layers = [
-        base.mark_line(strokeWidth=1.5).encode(
-            strokeDash=dashed("estimator", order, dashes=dashes, legend=legend)
-        ),
-        base.mark_point(size=90).encode(shape=shaped("estimator", order, legend=legend)),
-    ]
-    words = (
-        f"Mean {measure} of each estimator in each training set, and the true value on new "
-        "documents."
+    dashed = [[6, 3] if name == "truth" else [1, 0] for name in order]
+    lines = base.mark_line(strokeWidth=1.5)
+    drawing = draw.layers(
+        lines.encode(strokeDash=draw.dashes("estimator", order, *dashed, legend=legend)),
+        base.mark_point(size=90).encode(shape=draw.shapes("estimator", order, legend=legend)),
+        height=280,
     )
-    return drawing(layers, words, 280)
+    caption = f"Mean {measure} over the draws, and the true value on new documents."
+    title = "Mean of each estimator in each training set"
+    return draw.Chart("bias-means", title, caption, frame, drawing)
 
 
-def bias_queries_data(
-    queries: Collection[tuple[int, int, str, float, float, float]],
-    estimator: str,
-    ids: Sequence[str] = (),
-    texts: Sequence[str] = (),
-) -> pl.DataFrame:
-    """Return one row per query and training set of the first draw.
-
-    Parameters
-    ----------
-    queries
-        `heldout.experiment.studies.bias.BiasStudy.queries`: set, number of the query, estimator,
-        estimate, truth, Pro10.
-    estimator
-        Its name.
-    ids, texts
-        Of the queries, by their numbers.
-
-    Returns
-    -------
-    polars.DataFrame
-        set (from 1), number (of the query), query, text, estimate, truth, difference, pro10.
-    """
-    known = list(dict.fromkeys(row[2] for row in queries))
-    if estimator not in known:
-        raise InputError(f"no estimator {estimator!r} by query; there are {', '.join(known)}")
-    rows = [
-        (
-            one + 1,
-            number,
-            ids[number] if ids else str(number),
-            brief(texts[number]) if texts else "",
-            estimate,
-            truth,
-            estimate - truth,
-            pro,
-        )
-        for one, number, name, estimate, truth, pro in queries
-        if name == estimator
-    ]
-    names = ["set", "number", "query", "text", "estimate", "truth", "difference", "pro10"]
-    return table_of(rows, names)
-
-
-def draw_bias_queries(
-    frame: pl.DataFrame, *, measure: str = "score", estimator: str = "estimate"
-) -> Drawing:
-    """Draw one point per query and one panel per training set, coloured and sized by Pro10.
-
-    Parameters
-    ----------
-    frame
-        Of `bias_queries_data`.
-    measure
-        The measure.
-    estimator
-        Its name.
-    """
-    shown = [("query:N", "query")]
-    shown += [("text:N", "text")] if any(frame["text"]) else []
-    hover = tip(
-        *shown,
-        ("estimate:Q", "estimate", ".4f"),
-        ("truth:Q", "true value", ".4f"),
-        ("difference:Q", "difference", "+.4f"),
-        ("pro10:Q", "Pro10", ".1f"),
+def bias_queries(
+    queries: Sequence[tuple[Any, ...]], estimator: str, measure: str, texts: Mapping[str, str]
+) -> draw.Chart:
+    """The error of an estimator on each query and training set of the first draw."""
+    rows = draw.table("set number estimator estimate truth pro10", queries)
+    own, ids = rows.filter(estimator=estimator), list(texts)
+    names = [ids[place] if ids else str(place) for place in own["number"]]
+    frame = own.select(
+        pl.col("set") + 1,
+        "number",
+        pl.Series("query", names),
+        pl.Series("text", [draw.brief(texts.get(name, "")) for name in names]),
+        "estimate",
+        "truth",
+        (pl.col("estimate") - pl.col("truth")).alias("difference"),
+        "pro10",
     )
+    hint = ["text"] if any(frame["text"]) else []
+    formats = {"estimate": ".4f", "truth": ".4f", "difference": "+.4f", "pro10": ".1f"}
     many = len(frame) > 500 * frame["set"].n_unique()
-    legend = alt.Legend(titleOrient="left", titleLimit=420)
-    across = alt.X(
-        "number:Q",
-        title="query",
-        scale=alt.Scale(nice=False),
-        axis=alt.Axis(labels=False, ticks=False, grid=False),
-    )
+    legend = {"title": "Pro10", "legend": alt.Legend(titleOrient="left", titleLimit=420)}
     tone = alt.Scale(domain=[0, 1], range="ordinal")
     sizes = alt.Scale(domain=[0, 1], range=[6, 40] if many else [14, 90])
-    points = (
-        alt.Chart()
-        .mark_point(strokeWidth=0, opacity=0.9)
-        .encode(
-            x=across,
-            y=alt.Y("difference:Q", title="estimate − true value"),
-            color=alt.Color("pro10:Q", title="Pro10", scale=tone, legend=legend),
-            size=alt.Size("pro10:Q", title="Pro10", scale=sizes, legend=legend),
-            tooltip=hover,
-        )
+    axis = alt.Axis(title="query", labels=False, ticks=False, grid=False)
+    points = alt.Chart().mark_point(strokeWidth=0, opacity=0.9)
+    points = points.encode(
+        x=alt.X("number:Q", scale=alt.Scale(nice=False), axis=axis),
+        y=alt.Y("difference:Q", title=ERROR),
+        color=alt.Color("pro10:Q", scale=tone, **legend),
+        size=alt.Size("pro10:Q", scale=sizes, **legend),
+        tooltip=draw.tips("query", *hint, **formats),
     )
-    layered = alt.layer(zero_line(vertical=False), points, data=inline(frame))
-    chart: alt.FacetChart = (
-        layered.properties(width=WIDTH, height=150)
-        .facet(
-            row=alt.Row("set:O", title=None, header=alt.Header(labelExpr="'set ' + datum.value"))
-        )
-        .properties(
-            description=f"Estimate ({estimator}) minus true value in {measure} of each query, one "
-            "panel per training set; larger points have more relevant documents in the sample."
-        )
+    panel = alt.layer(draw.reference(y=0), points, data=draw.data(frame).data)
+    header = alt.Header(labelExpr="'set ' + datum.value")
+    drawing = panel.properties(width=draw.WIDTH, height=150).facet(
+        row=alt.Row("set:O", title=None, header=header)
     )
-    return chart
+    caption = (
+        f"{ERROR.capitalize()} in {measure} of the first draw, one panel per training set. Pro10: "
+        "number of relevant documents in the sample, up to ten, divided by ten."
+    )
+    title = f"Error on each query: {estimator}"
+    return draw.Chart("bias-queries", title, caption, frame, drawing)

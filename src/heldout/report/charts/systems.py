@@ -1,251 +1,285 @@
-"""Systems with intervals: the mean of each, and the differences of pairs."""
+"""Charts of systems: their scores and differences, on average, on each query, and as ranks."""
 
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+import numpy as np
 import polars as pl
 
-from heldout.report.charts.builders import dots, drawing, label, row_chart, span, tip, zero_line
-from heldout.report.charts.marks import padded, rows_height
+from heldout.infer.results import drop_noise
+from heldout.report.answers import p_words, percent
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from heldout.experiment.results.results import Results
-    from heldout.infer.comparison import Claim, Comparison
-    from heldout.report.charts.named import Drawing
+    from heldout.data.scores import Scores
+    from heldout.infer.comparison import Comparison
+    from heldout.report.standing import Gap, Standing
 
-__all__ = [
-    "MOST_PAIRS",
-    "draw_forest",
-    "draw_pairs",
-    "forest_data",
-    "forest_data_of_results",
-    "oriented",
-    "pairs_data",
-]
-
-MOST_PAIRS: Final = 66
-"""Pairs that fit a page; of more, only those with the best system are drawn."""
+MOST_PAIRS: Final = 66  # that fit a page; of more, only those with the best system are drawn
+MOST_COLUMNS: Final = 300  # that can be seen; more queries are grouped by difficulty
+LONGEST: Final = 22  # characters of a name that fit beside the diagram; hovering shows all of it
 
 
-def _frame(rows: list[dict[str, Any]], *, higher_is_better: bool) -> pl.DataFrame:
-    """The rows, the best first; systems without a mean come last."""
-    schema = {
-        "system": pl.String,
-        "mean": pl.Float64,
-        "low": pl.Float64,
-        "high": pl.Float64,
-        "letters": pl.String,
-    }
-    frame = pl.DataFrame(rows, schema=schema)
-    return frame.sort("mean", descending=higher_is_better, nulls_last=True, maintain_order=True)
-
-
-def forest_data(comparison: Comparison) -> pl.DataFrame:
-    """One row per system, the best first: mean, bounds of its interval, letters.
-
-    Parameters
-    ----------
-    comparison
-        Of two or more systems.
-    """
-    rows = [
-        {
-            "system": row.name,
-            "mean": row.mean.estimate,
-            "low": row.mean.low,
-            "high": row.mean.high,
-            "letters": row.letters,
-        }
-        for row in comparison.systems
-    ]
-    return _frame(rows, higher_is_better=comparison.scores.higher_is_better)
-
-
-def forest_data_of_results(
-    results: Results,
-    measure: str | None = None,
-    *,
-    higher_is_better: bool = True,
-    letters: Mapping[str, str] | None = None,
-) -> pl.DataFrame:
-    """One row per system, the best first: the held-out score with its interval.
-
-    Parameters
-    ----------
-    measure
-        By default the first.
-    higher_is_better
-        Its direction.
-    letters
-        Of each system, from a comparison.
-    """
-    known = letters or {}
-    found = [(name, results.estimate(name, measure)) for name in results.systems]
-    rows = [
-        {
-            "system": name,
-            "mean": one["value"],
-            "low": one["low"],
-            "high": one["high"],
-            "letters": known.get(name, ""),
-        }
-        for name, one in found
-    ]
-    return _frame(rows, higher_is_better=higher_is_better)
-
-
-def draw_forest(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Points with intervals, one row per system, letters at the right.
-
-    Parameters
-    ----------
-    frame
-        Of `forest_data`.
-    measure
-        The title of the axis.
-    """
-    bounds = [*frame["mean"], *frame["low"], *frame["high"]]
-    across = alt.Scale(domain=padded(bounds), nice=False, zero=False)
-    hover = tip(
-        ("system:N", "system"),
-        ("mean:Q", measure, ".4f"),
-        ("low:Q", "from", ".4f"),
-        ("high:Q", "to", ".4f"),
-        ("letters:N", "letters"),
+def forest(standing: Standing) -> draw.Chart:
+    """The score of each system with its interval, the best first."""
+    measure, held_out = standing.measure, bool(standing.where)
+    kinds = {"system": str, "mean": float, "low": float, "high": float, "letters": str}
+    frame = pl.DataFrame([row[:5] for row in standing.rows], schema=kinds, orient="row")
+    title = f"{'Held-out ' * held_out}{measure} of each system"
+    scale = draw.padded([*frame["mean"], *frame["low"], *frame["high"]])
+    base = draw.data(frame).encode(
+        y=alt.Y("system:N", sort=standing.names, title=None),
+        tooltip=draw.tips("system", "letters", mean=".4f", low=".4f", high=".4f"),
     )
-    base = row_chart(frame, "system", hover)
-    layers = [
-        span(base, ("low", "high"), across, measure, strokeWidth=2),
-        dots(base, "mean", across),
-    ]
+    bounds = alt.X("low:Q", title=f"{'held-out ' * held_out}{measure}", scale=scale)
+    drawing = draw.layers(
+        base.mark_rule().encode(x=bounds, x2="high:Q"),
+        base.mark_point(size=90).encode(x=alt.X("mean:Q", scale=scale)),
+        draw.at_right(base, "letters", fontWeight="bold"),
+        height=draw.rows_height(len(frame), 28),
+    )
+    what = f"Held-out {measure} {standing.where}" if held_out else f"Mean {measure}"
+    over = f" over {standing.size}" if standing.size and not held_out else ""
+    caption = f"{what}{over} with its {percent(standing.level)} confidence interval."
     if any(frame["letters"]):
-        layers.append(label(base, "letters", align="left", dx=8, fontWeight="bold"))
-    words = f"Mean {measure} of each system with its interval, the best system first."
-    return drawing(layers, words, rows_height(len(frame), 28))
+        caption += " Systems that share a letter are not significantly different."
+    missing = [row.name for row in standing.rows if row.score is None]
+    caption += f" Undefined for {', '.join(missing)}." if missing else ""
+    return draw.Chart("forest", title, caption, frame, drawing)
 
 
-def pairs_data(comparison: Comparison) -> pl.DataFrame:
-    """Return one row per claim, the largest difference first.
+def shown_gaps(standing: Standing) -> list[Gap]:
+    """All differences of the better system to the other, or as the question has them."""
+    if standing.baseline is not None:
+        return list(standing.against(standing.baseline).values())
+    one_sided = standing.alternative != "two-sided"
+    return list(standing.gaps) if one_sided else standing.ranked_gaps()
 
-    Without a baseline, every difference is that of the system with the better mean minus the
-    other one, so that all have the same sign.
 
-    Parameters
-    ----------
-    comparison
-        Of two or more systems; of very many pairs those with the best system are kept.
-
-    Returns
-    -------
-    polars.DataFrame
-        pair, first, second, difference, low, high (null where an interval is open), p (adjusted),
-        significant.
-    """
-    letters = {row.name: row.letters for row in comparison.systems}
-    means = {row.name: row.mean.estimate for row in comparison.systems}
-    choose = max if comparison.scores.higher_is_better else min
-    best = choose(means, key=lambda name: means[name])
-    many = len(comparison.claims) > MOST_PAIRS
-
-    def called(name: str) -> str:
-        return f"{name} ({letters[name]})" if letters[name] else name
-
-    rows = []
-    for claim in comparison.claims:
-        if many and comparison.baseline is None and best not in {claim.first, claim.second}:
-            continue
-        first, second, sign = oriented(claim, comparison)
-        gap = claim.difference
-        low, high = (gap.low, gap.high) if sign > 0 else (-gap.high, -gap.low)
-        rows.append(
-            {
-                "pair": f"{called(first)} − {called(second)}",
-                "first": first,
-                "second": second,
-                "difference": sign * gap.estimate,
-                "low": low if math.isfinite(low) else None,
-                "high": high if math.isfinite(high) else None,
-                "p": claim.adjusted,
-                "significant": bool(claim.adjusted <= comparison.alpha),
-            }
-        )
-    schema = {
-        **dict.fromkeys(("pair", "first", "second"), pl.String),
-        **dict.fromkeys(("difference", "low", "high", "p"), pl.Float64),
-        "significant": pl.Boolean,
-    }
-    return pl.DataFrame(rows, schema=schema).sort(
-        "difference", descending=True, maintain_order=True
+def pairs(standing: Standing) -> draw.Chart:
+    """The differences between pairs of systems with their intervals, the largest first."""
+    measure, gaps, best = standing.measure, shown_gaps(standing), standing.names[0]
+    if len(gaps) > MOST_PAIRS and standing.baseline is None:
+        gaps = [gap for gap in gaps if best in {gap.first, gap.second}]
+    named = {row.name: row.name + f" ({row.group})" * bool(row.group) for row in standing.rows}
+    kinds = dict.fromkeys(("pair", "first", "second"), str)
+    kinds |= dict.fromkeys(("difference", "low", "high", "p"), float) | {"significant": bool}
+    frame = pl.DataFrame(
+        [
+            (f"{named[gap.first]} − {named[gap.second]}", *gap[:3], *bounds, gap.p, gap.significant)
+            for gap in sorted(gaps, key=lambda gap: -gap.value)
+            for bounds in [[end if math.isfinite(end) else None for end in (gap.low, gap.high)]]
+        ],
+        schema=kinds,
+        orient="row",
     )
-
-
-def oriented(claim: Claim, comparison: Comparison) -> tuple[str, str, int]:
-    """Both systems, the better one first, and the sign of their difference.
-
-    With three or more systems and a baseline, or with a one-sided test, the order of the claim
-    has a meaning and stays.
-
-    Parameters
-    ----------
-    claim
-        One of the claims of the comparison.
-    comparison
-        Of two or more systems.
-
-    Returns
-    -------
-    tuple
-        The systems, and 1 if they are in the order of the claim, else -1.
-    """
-    fixed = comparison.baseline is not None and len(comparison.systems) > 2
-    up = comparison.scores.higher_is_better
-    worse = claim.difference.estimate < 0 if up else claim.difference.estimate > 0
-    if fixed or comparison.alternative != "two-sided" or not worse:
-        return claim.first, claim.second, 1
-    return claim.second, claim.first, -1
-
-
-def draw_pairs(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Points with intervals and a line at 0; differences that are not significant are grey.
-
-    Parameters
-    ----------
-    frame
-        Of `pairs_data`.
-    measure
-        The measure of the differences.
-    """
-    ends = padded([0.0, *frame["difference"], *frame["low"], *frame["high"]])
-    across = alt.Scale(domain=ends, nice=False)
-    # An open interval ends at the edge of the drawing.
-    drawn = frame.with_columns(
-        pl.col("low").fill_null(ends[0]).alias("from"),
-        pl.col("high").fill_null(ends[1]).alias("to"),
-    )
-    hover = tip(
-        ("pair:N", "pair"),
-        ("difference:Q", "difference", "+.4f"),
-        ("low:Q", "from", "+.4f"),
-        ("high:Q", "to", "+.4f"),
-        ("p:Q", "p (adjusted)", ".4f"),
-    )
-    layers: list[alt.Chart] = [zero_line()]
+    scale = draw.padded([0.0, *frame["difference"], *frame["low"], *frame["high"]])
+    low, high = scale.domain  # an open interval ends at the edge of the drawing
+    shown = frame.with_columns(pl.col("low").fill_null(low).alias("from"))
+    shown = shown.with_columns(pl.col("high").fill_null(high).alias("to"))
+    y = alt.Y("pair:N", title=None, sort=frame["pair"].to_list(), axis=alt.Axis(labelLimit=320))
+    hover = draw.tips("pair", difference="+.4f", low="+.4f", high="+.4f", p=".4f")
+    base = draw.data(shown).encode(y=y, tooltip=hover)
+    bounds = alt.X("from:Q", title=f"difference in {measure}", scale=scale)
+    parts = [draw.reference(x=0)]
     # Not significant: grey and hollow, which is also visible in print.
-    looks: tuple[tuple[bool, dict[str, Any]], ...] = ((True, {}), (False, {"style": "back"}))
-    for significant, style in looks:
-        part = drawn.filter(pl.col("significant") == significant)
-        base = row_chart(
-            part, "pair", hover, frame["pair"].to_list(), axis=alt.Axis(labelLimit=320)
-        )
-        layers.append(span(base, ("from", "to"), across, f"difference in {measure}", **style))
-        layers.append(dots(base, "difference", across, strokeWidth=2, filled=significant, **style))
-    words = (
-        f"Differences in {measure} between pairs of systems with their intervals; differences that "
-        "are not significant are grey."
+    for which, filled, look in (("", True, {}), ("!", False, {"style": "faint"})):
+        part = base.transform_filter(f"{which}datum.significant")
+        points = part.mark_point(size=90, strokeWidth=2, filled=filled, **look)
+        parts.append(part.mark_rule(**look).encode(x=bounds, x2="to:Q"))
+        parts.append(points.encode(x=alt.X("difference:Q", scale=scale)))
+    where = f" {standing.where}" if standing.where else ""
+    kind = "simultaneous " if standing.simultaneous else ""
+    tested = all(gap.p is not None for gap in gaps)
+    caption = (
+        f"Mean difference in {measure}{where} with its {kind}{percent(standing.level)} confidence "
+        f"interval. Grey and hollow: {'not significant' if tested else 'the interval contains 0'}."
     )
-    return drawing(layers, words, rows_height(len(frame), 26 if len(frame) <= 20 else 17))
+    if len(gaps) < len(standing.gaps):
+        caption += f" Only pairs with the best system are shown, of {len(standing.gaps)} pairs."
+    step = 26 if len(frame) <= 20 else 17
+    drawing = draw.layers(*parts, height=draw.rows_height(len(frame), step))
+    title = f"Difference{'s' * (len(gaps) > 1)} in {measure}"
+    return draw.Chart("pairs", title, caption, frame, drawing)
+
+
+def query_differences(
+    scores: Scores, gap: Gap, texts: Mapping[str, str] | None = None
+) -> draw.Chart:
+    """One bar per query, from the largest difference to the smallest."""
+    first, second, unit, hint = gap.first, gap.second, scores.unit, texts or {}
+    up, down = (first, second) if scores.higher_is_better else (second, first)
+    sides = scores.column(first), scores.column(second)
+    values = drop_noise(*sides)
+    order = np.argsort(-values, kind="stable")
+    better = np.where(values > 0, up, np.where(values < 0, down, "equal"))
+    units, mean = [scores.units[place] for place in order], float(values.mean())
+    frame = pl.DataFrame(
+        {
+            "place": np.arange(1, len(units) + 1),
+            "query": units,
+            "text": [draw.brief(hint.get(unit, "")) for unit in units],
+            "first": sides[0][order],
+            "second": sides[1][order],
+            "difference": values[order],
+            "better": better[order].tolist(),
+        }
+    )
+    names = [first, second]
+    ends = (("first", first, ".4f"), ("second", second, ".4f"))
+    bars = draw.data(_with_edges(frame, "place")).mark_bar(binSpacing=0)
+    bars = bars.encode(
+        x=_places(len(frame), f"{scores.size}, sorted by difference"),
+        x2="right:Q",
+        y=alt.Y("difference:Q", title=f"difference in {scores.measure}"),
+        y2=alt.datum(0),
+        color=draw.colours("better", names, title="better", legend=alt.Legend(values=names)),
+        tooltip=draw.tips(*_query(frame, unit), *ends, difference="+.4f"),
+    )
+    line = draw.data(draw.table("mean label", [(mean, f"mean {draw.signed(mean)}")]))
+    line = line.encode(y="mean:Q")
+    label = draw.at_right(line, "label", align="right", baseline="bottom", dx=0, dy=-3)
+    dashed = line.mark_rule(style="reference", strokeWidth=1.5)
+    wins, losses, ties = ((better == name).sum() for name in (first, second, "equal"))
+    caption = (
+        f"One bar per {unit}, sorted: {first} is better on {wins:,}, {second} on {losses:,}, "
+        f"{ties:,} are equal. Dashed: the mean difference."
+    )
+    title = f"Difference on each {unit}: {first} − {second}"
+    return draw.Chart(
+        "query-differences", title, caption, frame, draw.layers(bars, dashed, label, height=260)
+    )
+
+
+def heatmap(
+    scores: Scores, texts: Mapping[str, str] | None = None, most: int = MOST_COLUMNS
+) -> draw.Chart:
+    """One cell per system and query, the hardest query and the best system first."""
+    measure, unit, hint = scores.measure, scores.unit, texts or {}
+    values = scores.values if scores.higher_is_better else -scores.values
+    hard = np.argsort(values.mean(axis=1), kind="stable")
+    best = np.argsort(-values.mean(axis=0), kind="stable").tolist()
+    parts = np.array_split(hard, min(most, len(hard)))
+    rows = []
+    for system, (column, part) in product(best, enumerate(parts, 1)):
+        query, mean = scores.units[part[0]], float(scores.values[part, system].mean())
+        text = draw.brief(hint.get(query, ""))
+        rows.append((scores.systems[system], column, query, text, len(part), mean))
+    frame = draw.table("system column query text queries value", rows)
+    several, many = len(parts) < len(hard), scores.size.partition(" ")[2]
+    title = [f"{scores.size}, from hard to easy"]  # one per line, or they are cut on a phone
+    title += [f"in {len(parts)} groups of similar difficulty"] * several
+    groups = [("queries", many, ",d")] * several
+    cells = draw.data(_with_edges(frame, "column")).mark_rect(strokeWidth=0)
+    cells = cells.encode(
+        x=_places(len(parts), title),
+        x2="right:Q",
+        y=alt.Y("system:N", title=None, sort=[scores.systems[system] for system in best]),
+        color=alt.Color("value:Q", title=measure, legend=alt.Legend(titleOrient="top")),
+        tooltip=draw.tips("system", *_query(frame, unit), *groups, ("value", measure, ".4f")),
+    )
+    caption = f"{measure} of each system on each {unit}, from the hardest (left) to the easiest."
+    caption += f" Each column is the mean of {many} of similar difficulty." * several
+    drawing = draw.layers(cells, height=draw.rows_height(len(best), 26))
+    return draw.Chart("heatmap", f"Each system on each {unit}", caption, frame, drawing)
+
+
+def _query(frame: pl.DataFrame, unit: str) -> list[Any]:
+    """The fields of a tooltip that say which query it is."""
+    return [("query", unit), *(["text"] if any(frame["text"]) else [])]
+
+
+def _with_edges(frame: pl.DataFrame, place: str) -> pl.DataFrame:
+    """The frame with the left and right edge of each place: 1 extends from 0.5 to 1.5."""
+    return frame.with_columns(left=pl.col(place) - 0.5, right=pl.col(place) + 0.5)
+
+
+def _places(count: int, title: str | list[str]) -> alt.X:
+    """An axis of places without numbers."""
+    scale = alt.Scale(domain=[0.5, count + 0.5], nice=False)
+    axis = alt.Axis(grid=False, labels=False, ticks=False)
+    return alt.X("left:Q", title=title, scale=scale, axis=axis)
+
+
+def rank_groups(ranks: Sequence[float], critical: float) -> list[tuple[int, int]]:
+    """First and last place of the largest groups of neighbours without a significant difference.
+
+    >>> rank_groups([1.0, 1.8, 2.5, 4.0], 1.0)
+    [(0, 1), (1, 2)]
+    """
+    groups: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = sum(other - rank <= critical for other in ranks) - 1
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return groups
+
+
+def critical_difference(comparison: Comparison) -> draw.Chart:
+    """Mean ranks; bars join systems that are not significantly different (Demšar 2006)."""
+    assert comparison.friedman is not None  # noqa: S101 - of three or more systems
+    friedman, nemenyi = comparison.friedman
+    ordered = sorted(zip(nemenyi.ranks, comparison.scores.systems, strict=True))
+    ranks, names = zip(*ordered, strict=True)
+    count, critical = len(ranks), nemenyi.critical_difference
+    groups = rank_groups(ranks, critical)
+    rows = [("system", name, rank, rank, n) for n, (rank, name) in enumerate(ordered, 1)]
+    for n, (a, b) in enumerate(groups, 1):
+        rows.append(("group", f"{names[a]} to {names[b]}", ranks[a], ranks[b], n))
+    rows.append(("critical", "critical difference", 1.0, 1.0 + critical, 0))
+    # The better half of the names hangs at the left, the others at the right, the best highest.
+    half, deep, room = (count + 1) // 2, 0.35 * len(groups) + 0.8, 0.62 * (count - 1)
+    depths = [deep + (n if n <= half else count + 1 - n) for n in range(1, count + 1)]
+    sides = [1.0 if n < half else float(count) for n in range(count)]
+    labels = [
+        f"{name if len(name) <= LONGEST else f'{name[: LONGEST - 1]}…'} ({rank:.2f})"
+        for rank, name in ordered
+    ]
+    hung, bottom = list(zip(ranks, sides, depths, labels, strict=True)), deep + half + 0.6
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[1 - room, count + room], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[bottom, -1.7], nice=False))
+
+    def lines(parts: Sequence[tuple[float, ...]], width: float, **mark: Any) -> alt.Chart:
+        rules = draw.data(draw.table("x x2 y y2", parts)).mark_rule(strokeWidth=width, **mark)
+        return rules.encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
+
+    def texts(align: Any, dx: int, dy: int, *parts: tuple[float, float, str]) -> alt.Chart:
+        words = draw.data(draw.table("x y text", parts))
+        words = words.mark_text(style="label", align=align, dx=dx, dy=dy, limit=190)
+        return words.encode(x=x, y=y, text="text:N")
+
+    scale = [(1.0, float(count), 0.0, 0.0), (1.0, min(1.0 + critical, count + room), -1.05, -1.05)]
+    scale += [(float(n), float(n), 0.0, -0.2) for n in range(1, count + 1)]
+    drops = [(rank, rank, 0.0, depth) for rank, _, depth, _ in hung]
+    leads = [(rank, side, depth, depth) for rank, side, depth, _ in hung]
+    edge, bars = 0.015 * (count - 1), []
+    for n, (a, b) in enumerate(groups, 1):
+        bars.append((ranks[a] - edge, ranks[b] + edge, 0.35 * n + 0.1, 0.35 * n + 0.1))
+    points = draw.data(draw.table("x y name", [(rank, 0.0, name) for rank, name in ordered]))
+    drawing = draw.layers(
+        lines([*drops, *leads], 1, style="faint"),
+        lines(scale, 1.5, style="frame"),
+        texts("center", 0, -8, *((float(n), -0.2, str(n)) for n in range(1, count + 1))),
+        texts("right", -6, 0, *(label[1:] for label in hung[:half])),
+        texts("left", 6, 0, *(label[1:] for label in hung[half:])),
+        *([lines(bars, 5, strokeCap="round")] if bars else []),
+        texts("left", 0, -9, (1.0, -1.05, f"critical difference {critical:.2f}")),
+        points.mark_point(size=60).encode(
+            x=x, y=y, tooltip=draw.tips(("name", "system"), ("x", "mean rank", ".2f"))
+        ),
+        height=int(26 * (bottom + 1.7)),
+    )
+    caption = (
+        f"Mean ranks over {comparison.scores.size}, 1 is best. Bars join systems whose ranks "
+        f"differ by at most the critical difference (Nemenyi, level {percent(nemenyi.level)}; "
+        f"Friedman's test: {p_words(friedman.p)})."
+    )
+    title = "Mean ranks and critical difference"
+    frame = draw.table("kind name rank end place", rows)
+    return draw.Chart("critical-difference", title, caption, frame, drawing)

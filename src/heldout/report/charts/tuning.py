@@ -1,334 +1,277 @@
-"""Scores by parameters, and the settings that were selected in folds."""
+"""Charts of tuning: scores by parameters, the selected settings, and the optimism of training."""
 
 from __future__ import annotations
 
 import json
-import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import polars as pl
 
 from heldout.errors import InputError
-from heldout.report.charts.builders import colours, drawing, tip
-from heldout.report.charts.marks import inline, rows_height
-from heldout.report.charts.theme import WIDTH
+from heldout.report.charts import draw
+from heldout.report.standing import is_up
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from heldout.experiment.results.results import Results
-    from heldout.report.charts.named import Drawing
 
-__all__ = ["draw_tuning", "has_held_out_line", "has_test_curve", "tuned_axes", "tuning_data"]
+SIDES: Final = {
+    "training data": ("mean", "low", "high"),
+    "held-out data": ("test", "test_low", "test_high"),
+}
+FOLDS: Final = ("times", "folds that selected it", ",d")
 
-_TRAINING: Final = "training data"
-_HELD_OUT: Final = "held-out data"
+
+def tuning(results: Results, system: str) -> draw.Chart:
+    """A curve for one parameter, a heat map for two; for more, the best over the others."""
+    settings = results.manifest["settings"]
+    measure, splits = settings["tune_for"], settings["splits"]
+    frame, axes = _settings(results, system)
+    up, seen = is_up(results, measure), f"{measure} on the training data"
+    if len(axes) == 1:
+        drawing = _curve(frame, axes[0], measure)
+        caption = f"Mean {measure} over the folds; bands: their range."
+        if frame["held_out"][0] is not None:
+            caption += " Horizontal line: held-out score of the system tuned in the folds."
+        if frame["test"].count():
+            caption += (
+                " The held-out curve is for illustration: choosing there would be tuning on test "
+                "data."
+            )
+    elif len(axes) == 2:
+        drawing, caption = _surface(frame, axes, measure, up=up), f"{seen} for each setting."
+    else:
+        drawing = _profiles(frame, axes, measure, up=up)
+        caption = f"The best {seen} for each value of a parameter."
+    caption += (
+        f" Numbers: how many of {splits} folds selected a setting. Square: selected on all data."
+    )
+    title = f"{system}: {measure} by {', '.join(axes)}"
+    return draw.Chart("tuning", title, caption, frame, drawing)
 
 
-def tuning_data(results: Results, system: str) -> pl.DataFrame:
-    """Return one row per setting.
+def _comparable(results: Results) -> bool:
+    """Whether training and held-out scores are: a fold of documents is a smaller collection."""
+    return results.manifest["settings"]["by"] not in {"document", "both"}
 
-    Parameters
-    ----------
-    results
-        With a surface.
-    system
-        A tuned system.
 
-    Returns
-    -------
-    polars.DataFrame
-        One column per parameter that varies; mean, low and high (mean, minimum and maximum of the
-        training scores of the splits), whole (score on all data; null if not known), test,
-        test_low and test_high (mean, minimum and maximum of the scores of the setting on the
-        held-out sides; null if not known), times (number of splits that selected the setting),
-        shipped (whether it was selected on all data), held_out (the held-out score of the system as
-        tuned in the splits; the same in all rows, and null if it is not comparable with training
-        scores).
-    """
-    rows = results.surface.filter((pl.col("system") == system) & pl.col("mean").is_not_null())
+def _settings(results: Results, system: str) -> tuple[pl.DataFrame, list[str]]:
+    """One row per setting, and the parameters that vary: their columns come first."""
+    rows = results.surface.filter(pl.col("mean").is_not_null(), system=system)
     if rows["number"].n_unique() < 2:
         raise InputError(f"{system} was not tuned")
-    summary = next(one for one in results.summary if one["name"] == system)
-    chosen = results.folds.filter(pl.col("system") == system)["number"].to_list()
-    parameters = dict(rows.select("number", "parameters").iter_rows())
-    points = {number: json.loads(text) for number, text in parameters.items()}
-    names, held_out = _varying(list(points.values())), _held_out(results, system)
-    found = []
-    for number, point in sorted(points.items()):
-        own = rows.filter(pl.col("number") == number)
-        whole = own.filter(pl.col("repeat").is_null())["mean"].to_list()
-        parts = own.filter(pl.col("repeat").is_not_null())
-        splits = parts["mean"].to_list() or whole
-        found.append(
-            {
-                **{name: point.get(name) for name in names},
-                "mean": sum(splits) / len(splits),
-                "low": min(splits),
-                "high": max(splits),
-                "whole": whole[0] if whole else None,
-                "test": parts["held_out"].mean(),
-                "test_low": parts["held_out"].min(),
-                "test_high": parts["held_out"].max(),
-                "times": chosen.count(number),
-                "shipped": number == summary["ship_number"],
-                "held_out": held_out,
-            }
-        )
-    return pl.DataFrame(found, infer_schema_length=None, strict=False)
-
-
-def _held_out(results: Results, system: str) -> float | None:
-    """The held-out score by the measure that was tuned for, where queries or rows are held out."""
-    settings = results.manifest["settings"]
-    if settings["by"] in {"document", "both"} or settings["tune_for"] not in settings["measures"]:
-        return None
-    value = results.estimate(system, settings["tune_for"])["value"]
-    return None if value is None else float(value)
-
-
-def _varying(points: list[dict[str, Any]]) -> list[str]:
-    """The parameters that vary."""
+    whole = pl.col("mean").filter(pl.col("repeat").is_null()).first()
+    mean, test = (
+        pl.col(name).filter(pl.col("repeat").is_not_null()) for name in ("mean", "held_out")
+    )
+    scores = rows.group_by("number").agg(
+        pl.first("parameters"),
+        mean=pl.coalesce(mean.mean(), whole),
+        low=pl.coalesce(mean.min(), whole),
+        high=pl.coalesce(mean.max(), whole),
+        whole=whole,
+        test=test.mean(),
+        test_low=test.min(),
+        test_high=test.max(),
+    )
+    scores = scores.sort("number")
+    points = [json.loads(text) for text in scores["parameters"]]
     names = dict.fromkeys(name for point in points for name in point)
-    return [name for name in names if len({json.dumps(point.get(name)) for point in points}) > 1]
+    columns = {name: [point.get(name) for point in points] for name in names}
+    axes = [name for name in names if len(set(map(json.dumps, columns[name]))) > 1]
+    chosen = results.folds.filter(system=system)["number"].to_list()
+    summary = next(entry for entry in results.summary if entry["name"] == system)
+    settings, value = results.manifest["settings"], None
+    if _comparable(results) and settings["tune_for"] in settings["measures"]:
+        value = results.estimate(system, settings["tune_for"])["value"]
+    frame = scores.drop("number", "parameters").with_columns(
+        times=pl.Series([chosen.count(number) for number in scores["number"]]),
+        shipped=scores["number"] == summary["ship_number"],
+        held_out=pl.lit(value, pl.Float64),
+    )
+    # The values of a parameter may be of several types.
+    parameters = pl.DataFrame({name: columns[name] for name in axes}, strict=False)
+    return pl.concat([parameters, frame], how="horizontal"), axes
 
 
-def tuned_axes(frame: pl.DataFrame) -> list[str]:
-    """The parameters of a frame of `tuning_data`."""
-    own = {"mean", "low", "high", "whole", "times", "shipped", "held_out"}
-    own |= {"test", "test_low", "test_high"}
-    return [name for name in frame.columns if name not in own]
+def _numeric(frame: pl.DataFrame, name: str) -> bool:
+    return frame[name].dtype.is_numeric() and not frame[name].has_nulls()
 
 
-def has_test_curve(frame: pl.DataFrame) -> bool:
-    """Whether a frame of `tuning_data` has the scores of each setting on held-out data."""
-    return "test" in frame.columns and bool(frame["test"].is_not_null().any())
-
-
-def has_held_out_line(frame: pl.DataFrame) -> bool:
-    """Whether a frame of `tuning_data` has a held-out score to compare its curves with."""
-    return "held_out" in frame.columns and frame["held_out"][0] is not None
-
-
-def draw_tuning(
-    frame: pl.DataFrame, *, measure: str = "score", higher_is_better: bool = True
-) -> Drawing:
-    """Draw a curve for one parameter, a heat map for two, profiles for three or more.
-
-    Parameters
-    ----------
-    frame
-        Of `tuning_data`.
-    measure
-        The measure that was tuned for.
-    higher_is_better
-        Its direction.
-    """
-    axes = tuned_axes(frame)
-    if len(axes) == 1:
-        return _curve(frame, axes[0], measure)
-    if len(axes) == 2:
-        return _surface(frame, axes, measure, higher_is_better=higher_is_better)
-    return _profiles(frame, axes, measure, higher_is_better=higher_is_better)
-
-
-def _is_number(frame: pl.DataFrame, name: str) -> bool:
-    return bool(frame[name].dtype.is_numeric() and not frame[name].has_nulls())
+def _spelt(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _in_words(frame: pl.DataFrame, axes: list[str]) -> pl.DataFrame:
     """The frame with the parameters as texts p0, p1, …: a name may have any character."""
+    columns = enumerate(axes)
     return frame.with_columns(
-        pl.Series(f"p{at}", [_shown(value) for value in frame[name].to_list()], pl.String)
-        for at, name in enumerate(axes)
+        pl.Series(f"p{place}", list(map(_spelt, frame[name]))) for place, name in columns
     )
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _order(frame: pl.DataFrame, name: str) -> list[str]:
     """The values of a parameter as texts; numbers are sorted."""
-    values = list(dict.fromkeys(frame[name].to_list()))
-    return [_shown(one) for one in (sorted(values) if _is_number(frame, name) else values)]
+    values = frame[name].unique(maintain_order=True)
+    return list(map(_spelt, values.sort() if _numeric(frame, name) else values))
 
 
-def _worded(frame: pl.DataFrame, name: str) -> alt.X:
+def _across(frame: pl.DataFrame, name: str) -> alt.X:
     """An axis with the values of a parameter as texts."""
     return alt.X("p0:N", title=name, sort=_order(frame, name), axis=alt.Axis(labelAngle=0))
 
 
-def _logarithmic(values: list[float]) -> bool:
-    """Whether numbers grow by factors rather than by steps."""
-    known = sorted(set(values))
-    if len(known) < 3 or known[0] <= 0:
-        return False
-    steps = [later - sooner for sooner, later in pairwise(known)]
-    factors = [math.log(later / sooner) for sooner, later in pairwise(known)]
-    return max(factors) / min(factors) < max(steps) / min(steps)
-
-
-def _badges(frame: pl.DataFrame, x: alt.X, y: alt.Y, hover: list[alt.Tooltip]) -> list[alt.Chart]:
+def _badges(frame: pl.DataFrame, **encoding: Any) -> list[alt.Chart]:
     """How many folds selected a setting, in a disc; in a square if selected on all data."""
-    layers: list[alt.Chart] = []
-    for shape, shipped in (("circle", False), ("square", True)):
-        part = frame.filter(
-            (pl.col("shipped") == shipped) & ((pl.col("times") > 0) | pl.col("shipped"))
+    shape = pl.when("shipped").then(pl.lit("square")).otherwise(pl.lit("circle")).alias("shape")
+    chosen = frame.filter(pl.col("shipped") | (pl.col("times") > 0)).with_columns(shape)
+    base = draw.data(chosen).encode(**encoding)
+    discs = base.mark_point(style="badge", size=420, strokeWidth=1.5)
+    texts = base.mark_text(style="label", fontSize=11, fontWeight="bold")
+    # Without a scale: lines may have another one for their points.
+    return [discs.encode(shape=alt.Shape("shape:N", scale=None)), texts.encode(text="times:Q")]
+
+
+def _curve(frame: pl.DataFrame, name: str, measure: str) -> alt.LayerChart:
+    shown, x = _in_words(frame, [name]), _across(frame, name)
+    if _numeric(frame, name):
+        values = [float(value) for value in frame[name]]
+        factors = 0 < 100 * min(values) <= max(values)
+        kind = {"type": "log"} if factors else {"zero": False}
+        scale = alt.Scale(nice=False, padding=16, **kind)
+        shown = shown.with_columns(value=pl.Series(values))
+        x = alt.X("value:Q", title=name, scale=scale)
+    sides = [side for side, (mean, *_) in SIDES.items() if frame[mean].count()]
+    long = pl.concat(
+        shown.with_columns(
+            side=pl.lit(side), score=pl.col(mean), minimum=pl.col(low), maximum=pl.col(high)
         )
-        if not len(part):
-            continue
-        base = alt.Chart(inline(part)).encode(x=x, y=y, tooltip=hover)
-        layers.append(base.mark_point(style="badge", shape=shape, size=420, filled=True))
-        layers.append(
-            base.mark_text(style="label", fontSize=11, fontWeight="bold").encode(text="times:Q")
-        )
-    return layers
-
-
-def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
-    drawn = _in_words(frame, [name])
-    x: alt.X
-    if _is_number(frame, name):
-        values = [float(one) for one in frame[name].to_list()]
-        drawn = drawn.with_columns(pl.Series("value", values))
-        across = alt.Scale(zero=False, nice=False, padding=16)
-        if _logarithmic(values):
-            across = alt.Scale(type="log", nice=False, padding=16)
-        x = alt.X("value:Q", title=name, scale=across)
-    else:
-        x = _worded(frame, name)
-    both = has_test_curve(frame)
-    title = measure if both else f"{measure} on training data"
-    y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False, padding=16))
-    hover = tip(
-        ("p0:N", name),
-        ("mean:Q", f"{measure} on training data" if both else measure, ".4f"),
-        ("low:Q", "minimum over folds", ".4f"),
-        ("high:Q", "maximum over folds", ".4f"),
-        ("whole:Q", "on all data", ".4f"),
-        *([("test:Q", "on held-out data", ".4f")] if both else []),
-        ("times:Q", "folds that selected it"),
+        for side in sides
+        for mean, low, high in [SIDES[side]]
     )
-    base = alt.Chart(inline(drawn)).encode(x=x, tooltip=hover)
-    curve = _curve_layers(base, ("mean", "low", "high"), title, _TRAINING if both else None)
-    if both:
-        test = _curve_layers(base, ("test", "test_low", "test_high"), title, _HELD_OUT)
-        curve = [test[0], curve[0], curve[1], test[1]]  # bands behind lines
-    words = (
-        f"{measure} as a function of {name} on training data, the range over the folds, and how "
-        "many folds selected each value."
+    formats = dict.fromkeys(("score", "minimum", "maximum"), ".4f")
+    hover = draw.tips(("p0", name), "side", **formats, whole=".4f")
+    y = alt.Y("score:Q", title=measure, scale=alt.Scale(zero=False, padding=16))
+    colour = draw.colours("side", sides, legend=alt.Legend(symbolOpacity=1))
+    base = draw.data(long).encode(x=x, y=y, color=colour, tooltip=[*hover, *draw.tips(FOLDS)])
+    band = alt.Y("minimum:Q", title=measure, scale=alt.Scale(zero=False))
+    return draw.layers(
+        base.mark_area(opacity=0.18).encode(y=band, y2="maximum:Q"),
+        base.mark_line().encode(strokeDash=draw.dashes("side", sides, [1, 0], [5, 4])),
+        base.mark_point().encode(shape=draw.shapes("side", sides, "circle", "diamond")),
+        *_held_out_line(frame),
+        *_badges(shown, x=x, y=alt.Y("mean:Q"), tooltip=draw.tips(("p0", name), FOLDS, mean=".4f")),
+        height=260,
     )
-    if has_held_out_line(frame):
-        words += " A line is at the held-out score."
-    if both:
-        words += " A second curve has the scores of each value on held-out data."
-    layers = [*curve, *_held_out_line(frame), *_badges(drawn, x, y, hover)]
-    return drawing(layers, words, 260)
-
-
-def _curve_layers(
-    base: alt.Chart, columns: tuple[str, str, str], title: str, name: str | None
-) -> list[alt.Chart]:
-    """A band, and a line; with a name they get a colour and an entry of the legend."""
-    middle, low, high = columns
-    band = base.mark_area(opacity=0.18).encode(
-        y=alt.Y(f"{low}:Q", title=title, scale=alt.Scale(zero=False)), y2=f"{high}:Q"
-    )
-    dash = [5, 4] if name == _HELD_OUT else [1, 0]
-    shape = "diamond" if name == _HELD_OUT else "circle"
-    line = base.mark_line(strokeDash=dash, point=alt.OverlayMarkDef(shape=shape)).encode(
-        y=alt.Y(f"{middle}:Q", title=title, scale=alt.Scale(zero=False, padding=16))
-    )
-    if name is None:
-        return [band, line]
-    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolOpacity=1)
-    colour = colours("curve", [_TRAINING, _HELD_OUT], legend=legend)
-    return [one.transform_calculate(curve=repr(name)).encode(color=colour) for one in (band, line)]
 
 
 def _held_out_line(frame: pl.DataFrame) -> list[alt.Chart]:
     """A line at the held-out score, with its value; nothing if it is not known."""
-    if not has_held_out_line(frame):
+    score = frame["held_out"][0]
+    if score is None:
         return []
-    base = alt.Chart(inline(frame.select("held_out").head(1))).encode(y="held_out:Q")
-    shown = f"held-out {frame['held_out'][0]:.4f}"
+    base = draw.data(draw.table("score label", [(score, f"held-out {score:.4f}")]))
+    base = base.encode(y="score:Q")
     # On the side where no setting was selected, so that no number is covered.
-    chosen = [at for at, times in enumerate(frame["times"].to_list()) if times]
+    chosen = [place for place, times in enumerate(frame["times"]) if times]
     left = 2 * sum(chosen) >= len(chosen) * (len(frame) - 1)
     words = base.mark_text(style="label", align="left" if left else "right", dy=-8)
-    return [
-        base.mark_rule(style="reference", strokeWidth=1),
-        words.encode(x=alt.value(6 if left else WIDTH), text=alt.value(shown)),
-    ]
+    x = alt.value(6) if left else alt.value("width")
+    line = base.mark_rule(style="reference", strokeWidth=1)
+    return [line, words.encode(x=x, text="label:N")]
 
 
-def _surface(
-    frame: pl.DataFrame, axes: list[str], measure: str, *, higher_is_better: bool
-) -> Drawing:
-    # The longer axis goes across.
-    first, second = sorted(axes, key=lambda name: -frame[name].n_unique())
-    drawn = _in_words(frame, [first, second])
-    x = _worded(frame, first)
-    y = alt.Y("p1:N", title=second, sort=_order(frame, second)[::-1])
-    hover = tip(
-        ("p0:N", first),
-        ("p1:N", second),
-        ("mean:Q", measure, ".4f"),
-        ("times:Q", "folds that selected it"),
-    )
-    cells = (
-        alt.Chart(inline(drawn))
-        .mark_rect()
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color(
-                "mean:Q",
-                title=f"{measure} on training data",
-                scale=alt.Scale(zero=False, reverse=not higher_is_better),
-                legend=alt.Legend(gradientLength=150, titleOrient="top"),
-            ),
-            tooltip=hover,
-        )
-    )
-    words = (
-        f"{measure} on training data for every {first} and {second}, and how many folds selected "
-        "each pair."
-    )
-    layers = [cells, *_badges(drawn, x, y, hover)]
-    return drawing(layers, words, rows_height(frame[second].n_unique(), 40))
+def _surface(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> alt.LayerChart:
+    first, second = sorted(axes, key=lambda name: -frame[name].n_unique())  # the longer across
+    shown, title = _in_words(frame, [first, second]), f"{measure} on training data"
+    encoding = {
+        "x": _across(frame, first),
+        "y": alt.Y("p1:N", title=second, sort=_order(frame, second)[::-1]),
+        "tooltip": draw.tips(("p0", first), ("p1", second), ("mean", measure, ".4f"), FOLDS),
+    }
+    scale, legend = alt.Scale(zero=False, reverse=not up), alt.Legend(titleOrient="top")
+    colour = alt.Color("mean:Q", title=title, scale=scale, legend=legend)
+    cells = draw.data(shown).mark_rect().encode(**encoding, color=colour)
+    height = draw.rows_height(frame[second].n_unique(), 40)
+    return draw.layers(cells, *_badges(shown, **encoding), height=height)
 
 
-def _profiles(
-    frame: pl.DataFrame, axes: list[str], measure: str, *, higher_is_better: bool
-) -> Drawing:
+def _profiles(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> alt.HConcatChart:
     """For each value of each parameter the best score over the others."""
-    best = pl.col("mean").max() if higher_is_better else pl.col("mean").min()
+    best = pl.col("mean").max() if up else pl.col("mean").min()
     charts = []
     for name in axes:
-        spelt = _in_words(frame, [name])
-        part = spelt.group_by("p0", maintain_order=True).agg(
-            best, pl.col("times").sum(), pl.col("shipped").any()
-        )
-        x = _worded(frame, name)
-        y = alt.Y(
-            "mean:Q",
-            title=f"best {measure} on training data" if name == axes[0] else None,
-            scale=alt.Scale(zero=False, padding=16),
-        )
-        hover = tip(
-            ("p0:N", name), ("mean:Q", measure, ".4f"), ("times:Q", "folds that selected it")
-        )
-        line = alt.Chart(inline(part)).mark_line(point=True).encode(x=x, y=y, tooltip=hover)
-        charts.append(
-            alt.layer(line, *_badges(part, x, y, hover)).properties(
-                width=max(140, WIDTH // len(axes) - 30), height=220
-            )
-        )
-    words = (
-        f"For each value of each parameter the best {measure} on training data over the other "
-        "parameters, and how many folds selected it."
+        part = _in_words(frame, [name]).group_by("p0", maintain_order=True)
+        part = part.agg(best, pl.col("times").sum(), pl.col("shipped").any())
+        title = f"best {measure} on training data" if name == axes[0] else None
+        encoding = {
+            "x": _across(frame, name),
+            "y": alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False, padding=16)),
+            "tooltip": draw.tips(("p0", name), ("mean", measure, ".4f"), FOLDS),
+        }
+        line = draw.data(part).mark_line(point=True).encode(**encoding)
+        width = max(140, draw.WIDTH // len(axes) - 30)
+        charts.append(draw.layers(line, *_badges(part, **encoding), height=220, width=width))
+    return alt.hconcat(*charts).resolve_scale(y="shared")
+
+
+def optimism(results: Results, measure: str) -> draw.Chart:
+    """Training and held-out scores of each tuned system: of its comparable splits, and of all."""
+    if results.task != "ranking":  # inner folds have only the measure that was tuned for
+        measure = results.manifest["settings"]["tune_for"]
+    tuned = [entry["name"] for entry in results.summary if entry["tuned"]]
+    rows = [(name, *row) for name in tuned for row in _training_scores(results, name, measure)]
+    if not rows:
+        raise InputError("no system was tuned, or there is no training score")
+    frame = draw.table("system split seen held_out", rows, infer_schema_length=None)
+    frame = frame.with_columns(gap=pl.col("seen") - pl.col("held_out"))
+    sides = {"held out": "held_out", "training": "seen"}
+    long = pl.concat(
+        frame.with_columns(side=pl.lit(side), score=pl.col(column), all=pl.col("split").is_null())
+        for side, column in sides.items()
     )
-    shared: alt.HConcatChart = alt.hconcat(*charts, description=words).resolve_scale(y="shared")
-    return shared
+    scale = draw.padded([*frame["seen"], *frame["held_out"]])
+    x = alt.X("score:Q", title=measure, scale=scale)
+    y = alt.Y("system:N", sort=frame["system"].unique(maintain_order=True).to_list(), title=None)
+    numbers = (("seen", "training", ".4f"), ("gap", "training − held out", "+.4f"))
+    points = draw.data(long).encode(
+        x=x,
+        y=y,
+        shape=draw.shapes("side", list(sides), "circle", "diamond"),
+        color=draw.colours("side", list(sides)),
+        tooltip=draw.tips("system", "split", *numbers, held_out=".4f"),
+    )
+    whole = frame.filter(pl.col("split").is_null())
+    labels = whole.with_columns(label=pl.Series(map(draw.signed, whole["gap"]), dtype=pl.String))
+    base = draw.data(labels).encode(y=y)
+    drawing = draw.layers(
+        base.mark_rule(style="faint").encode(x=alt.X("seen:Q", scale=scale), x2="held_out:Q"),
+        points.transform_filter("!datum.all").mark_point(size=35, opacity=0.4),
+        points.transform_filter("datum.all").mark_point(size=150),
+        draw.at_right(base, "label"),
+        height=draw.rows_height(len(tuned), 40),
+    )
+    caption = (
+        f"{measure} on held-out data (circle) and on the data used for tuning (diamond). The "
+        "number is their difference, the optimism of the training score."
+    )
+    caption += " Small points: single folds." if frame["split"].count() else ""
+    return draw.Chart("optimism", "Training and held-out scores", caption, frame, drawing)
+
+
+def _training_scores(
+    results: Results, system: str, measure: str
+) -> Iterator[tuple[str | None, float, float]]:
+    """Of each split, if they are comparable, and of all together."""
+    rows = results.folds.filter(system=system).drop_nulls(["train", "held_out"])
+    if measure != results.manifest["settings"]["tune_for"] or not _comparable(results):
+        rows = rows.clear()
+    for repeat, fold, *scores in rows.select("repeat", "fold", "train", "held_out").rows():
+        yield (f"r{repeat}/f{fold}", *scores)
+    estimate = results.estimate(system, measure)
+    if estimate.get("train") is not None and estimate["value"] is not None:
+        yield None, estimate["train"], estimate["value"]
+    elif "train" not in estimate and len(rows):  # of estimators the means over their splits
+        yield None, rows["train"].mean(), rows["held_out"].mean()  # type: ignore[misc]

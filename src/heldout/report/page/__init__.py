@@ -1,1 +1,61 @@
-"""One self-contained page that shows a result: it works offline, and no request leaves it."""
+"""The page of results: one file that works offline and in which every number can be traced."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from heldout.data.collection import Collection
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Run
+
+
+def page(
+    results: Any,
+    *,
+    title: str | None = None,
+    headings: Sequence[str] = (),
+    collection: Collection | Sequence[Collection | None] | None = None,
+    ledger: str | None = None,
+    runs: Mapping[str, Run] | None = None,
+    qrels: Qrels | None = None,
+    provenance: Sequence[tuple[str, str]] = (),
+    made: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page of one or several results, comparisons or agreements.
+
+    Comparisons in a row are one part, with a measure each; `runs` and `qrels` are what is behind
+    them. A list of collections has one for each part. `headings` replace those of the parts,
+    `provenance` comes first in the first part, and `made` is about the page itself.
+    """
+    from heldout.report.page import units
+    from heldout.report.page.content import part_of, title_of
+    from heldout.report.page.provenance import bibliography
+    from heldout.report.page.render import render
+
+    given = grouped(results if isinstance(results, (list, tuple)) else [results])
+    every = collection if isinstance(collection, (list, tuple)) else [collection] * len(given)
+    parts = []
+    for of, own in zip(given, every, strict=True):
+        part = part_of(of, texts=own and own.queries.to_dict(), ledger=ledger)
+        if isinstance(of, list):
+            part = part._replace(**units.of_comparisons(of, collection=own, runs=runs, qrels=qrels))
+        elif part.plan:
+            part = part._replace(**units.of_results(of, collection=own))
+        parts.append(part)
+    for number, heading in enumerate(headings):
+        parts[number] = parts[number]._replace(heading=heading)
+    parts[0] = parts[0]._replace(provenance=[*provenance, *parts[0].provenance])
+    keys = [key for part in parts for key in part.methods] + (["holm"] if ledger else [])
+    return render(title or title_of(given), parts, made=made, bibtex=bibliography(keys))
+
+
+def grouped(results: Sequence[Any]) -> list[Any]:
+    """Results as the parts of a page: comparisons in a row are one list."""
+    parts: list[Any] = []
+    for together, group in groupby(results, lambda each: type(each).__name__ == "Comparison"):
+        parts += [list(group)] if together else group
+    return parts

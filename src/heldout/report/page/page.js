@@ -39,42 +39,54 @@ function startTheme() {
   button.addEventListener("click", () => {
     theme.set(!theme.dark);
     kept.write(theme.dark ? "dark" : "light");
-    drawCharts();
+    redraw();
   });
   system.addEventListener("change", () => {
-    if (!kept.read()) { theme.set(system.matches); drawCharts(); }
+    if (!kept.read()) { theme.set(system.matches); redraw(); }
   });
 }
 
-/* Charts: drawn one by one when the browser is idle, and again for another theme. */
-const charts = { data: null, views: new Map(), round: 0 };
+/* Charts are drawn when they come into view, one by one, and again for another theme. Until then,
+   and in print, a picture is there. */
+const charts = { data: null, views: new Map(), wanted: new Set(), last: Promise.resolve() };
 
-async function drawCharts() {
+function watchCharts() {
   if (!charts.data || !window.vegaEmbed) return;
-  const round = ++charts.round;
-  for (const place of document.querySelectorAll(".drawing")) {
-    await idle();
-    if (round !== charts.round) return;
-    await drawOne(place);
-  }
-  if (round === charts.round) document.documentElement.dataset.charts = theme.dark ? "dark" : "light";
+  const watcher = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      watcher.unobserve(target);
+      draw(target.querySelector(".drawing"));
+    }
+  }, { rootMargin: "200px" });
+  for (const figure of document.querySelectorAll(".chart")) watcher.observe(figure);
 }
+
+function draw(place) {
+  charts.wanted.add(place);
+  charts.last = charts.last.then(idle).then(() => drawOne(place));
+}
+
+const redraw = () => charts.wanted.forEach(draw);
 
 const idle = () => new Promise((done) => {
   if (window.requestIdleCallback) requestIdleCallback(() => done(), { timeout: 400 });
   else setTimeout(done, 1);
 });
 
+const specOf = (place) => charts.data.parts[place.dataset.part][place.dataset.chart];
+
 async function drawOne(place) {
-  const spec = charts.data.parts[place.dataset.part][Number(place.dataset.chart)];
-  const before = charts.views.get(place);
-  if (before) before.finalize();
+  const spec = specOf(place), name = theme.dark ? "dark" : "light", figure = place.parentElement;
+  if (place.dataset.drawn === name) return;
+  charts.views.get(place)?.finalize();
+  place.hidden = false; // it has no width before
   try {
     const made = await vegaEmbed(place, structuredClone(spec), {
       mode: "vega-lite",
       actions: false,
       ast: true, // interpret expressions: the content policy forbids eval
-      config: { ...charts.data.themes[theme.dark ? "dark" : "light"], aria: false },
+      config: { ...charts.data.themes[name], aria: false },
       defaultStyle: false,
       logLevel: 1, // errors
       renderer: "svg",
@@ -82,7 +94,9 @@ async function drawOne(place) {
     });
     charts.views.set(place, made);
     describe(place.querySelector("svg"), spec.description || place.getAttribute("aria-label"));
-    place.parentElement.querySelector(".tools").hidden = false;
+    place.dataset.drawn = name;
+    figure.classList.add("drawn");
+    figure.querySelector(".tools").hidden = false;
   } catch (error) {
     place.textContent = `This chart could not be drawn: ${error.message}`;
     console.error(error);
@@ -124,8 +138,7 @@ function csvOf(rows) {
 async function saveChart(button) {
   const figure = button.closest("figure");
   const place = figure.querySelector(".drawing");
-  const spec = charts.data.parts[place.dataset.part][Number(place.dataset.chart)];
-  if (button.dataset.saves === "csv") save(`${figure.id}.csv`, "text/csv", csvOf(chartRows(spec)));
+  if (button.dataset.saves === "csv") save(`${figure.id}.csv`, "text/csv", csvOf(chartRows(specOf(place))));
   else save(`${figure.id}.svg`, "image/svg+xml", await charts.views.get(place).view.toSVG());
 }
 

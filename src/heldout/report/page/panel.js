@@ -139,4 +139,4 @@ const panel = {
 
 for (const place of document.querySelectorAll("[data-explorer]")) new Explorer(place, place.dataset.explorer);
 document.documentElement.dataset.ready = "yes";
-drawCharts();
+watchCharts();

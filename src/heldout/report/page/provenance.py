@@ -1,157 +1,122 @@
-"""What a reader needs to repeat a result: settings, grids, versions, fingerprints, policies."""
+"""What a reader needs to repeat a result and to cite it: settings, versions, policies, methods."""
 
 from __future__ import annotations
 
+import platform
+import re
+from importlib.metadata import version
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout import __version__
 from heldout.errors import HeldoutError
-from heldout.infer.results import alpha_of
 from heldout.notes import count_of
-from heldout.report.ranking_results import validates
-from heldout.report.tables import plain_text
+from heldout.report.page.render import asset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from heldout.experiment.manifest import Manifest, SettingsRecord
     from heldout.experiment.results.results import Results
+    from heldout.infer.comparison import Comparison
 
-__all__ = ["command_pairs", "measure_signatures", "plan_line", "settings_pairs"]
+    Pairs = list[tuple[str, str]]
 
-
-def command_pairs(results: Results) -> tuple[tuple[str, str], ...]:
-    """The command that produced the results, if it is known."""
-    typed = results.timings.get("command")
-    return (("command of the run", str(typed)),) if typed else ()
-
-
-def plan_line(results: Results) -> str:
-    """How the data were split, and how parameters were tuned, in one sentence."""
-    settings = results.manifest["settings"]
-    said = plain_text(settings["plan_in_words"])
-    if not any(one["tuned"] for one in results.summary):
-        return f"{said}."
-    where = "validation part of each split"
-    if not validates(settings):
-        inner = f", by {settings['inner']} inner folds" if settings.get("inner") else ""
-        where = f"training side of each fold{inner}"
-    return (
-        f"{said}. Parameters were tuned for {settings['tune_for']} on the {where}, and never on "
-        "the held-out side."
-    )
+GRID: Final = 40  # settings that are listed one by one, if they do not form a grid
+SAME: Final = {"bootstrap-shift": "bootstrap", "percentile": "bootstrap", "bca": "bootstrap"}
+MEASURES: Final = {"nDCG": "ndcg", "DCG": "ndcg", "Bpref": "bpref", "RBP": "rbp", "ERR": "err"}
+SOFTWARE: Final = f"""\
+@software{{heldout,
+  title = {{heldout: evaluation, resampling and significance for search and text systems}},
+  version = {{{__version__}}}
+}}
+"""
 
 
-_MORE: Final = (
-    "baseline",
-    "inner",
-    "depth",
-    "method",
-    "target_size",
-    "replicates",
-    "analyzer",
-)
-"""Settings that not all experiments have."""
-GRID: Final = 40
-"""Settings that are listed one by one, if they do not form a grid."""
-
-
-def settings_pairs(manifest: Manifest) -> tuple[tuple[str, str], ...]:
+def of_results(results: Results) -> Pairs:
     """The manifest of an experiment as names and values."""
-    settings = manifest["settings"]
-    pairs = [_data(settings)]
-    pairs += [(f"system {one['name']}", _system(one)) for one in settings["systems"]]
+    manifest: Mapping[str, Any] = results.manifest
+    settings = {"command of the run": results.timings.get("command"), **manifest["settings"]}
+    pairs = [(f"system {each['name']}", _system(each)) for each in settings.pop("systems")]
+    settings["versions"] = manifest["versions"]
+    pairs[:0] = [(name.replace("_", " "), _words(value)) for name, value in settings.items()]
     pairs += [
-        ("held out", str(settings["by"])),
-        ("plan", f"{_plan(settings['plan'])}, {count_of(settings['splits'], 'split')}"),
-        ("tuned for", f"{settings['tune_for']}, rule {settings['rule']}"),
-        ("seed", str(settings["seed"])),
-        ("level", f"{settings['level']:.0%} intervals, tests at {alpha_of(settings['level']):g}"),
-    ]
-    pairs += [(name.replace("_", " "), str(settings[name])) for name in _MORE if settings.get(name)]
-    if "machine" in settings:
-        pairs.append(("judgements of a machine", _machine(settings["machine"])))
-    pairs.append(("versions", _listed(manifest["versions"])))
-    pairs += [
-        (f"fingerprint of {_plain(name)}", str(value))
+        (f"fingerprint of the {name}", str(value or ""))
         for name, value in manifest["fingerprints"].items()
-        if value
     ]
     pairs += [(f"policy: {name}", str(words)) for name, words in manifest["policies"].items()]
-    return tuple(pairs)
+    pairs += _signatures(results.measures) if results.task == "ranking" else []
+    return [pair for pair in pairs if pair[1]]
 
 
-def _plan(plan: Mapping[str, Any]) -> str:
-    """The fields of a plan, or of the two plans that it combines."""
-    known = {
-        name: _plan(value) if isinstance(value, dict) else value
-        for name, value in plan.items()
-        if name != "kind" and value is not None
-    }
-    return f"{plan['kind']} ({_listed(known)})" if known else str(plan["kind"])
+def of_comparisons(comparisons: Sequence[Comparison]) -> Pairs:
+    """The settings of comparisons as names and values."""
+    first, how = comparisons[0], comparisons[0].analysis
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
+    pairs = [
+        ("data", first.scores.data),
+        ("units", f"{len(first.scores.units):,}"),
+        ("tests", f"{', '.join(how.tests)}; correction {how.correction or 'none'}"),
+        ("alternative, level", f"{first.alternative}, {first.level:g}"),
+        ("seed", str(how.seed)),
+        ("baseline", first.baseline or "none: all pairs"),
+        ("versions", f"heldout {__version__}, python {platform.python_version()}, {libraries}"),
+        *_signatures([each.scores.measure for each in comparisons]),
+    ]
+    return [pair for pair in pairs if pair[1]]
 
 
-def _machine(machine: Mapping[str, Any]) -> str:
-    sample = "" if machine["assume_random"] else ", not confirmed"
-    return (
-        f"{machine['name'] or 'given as an object'}: "
-        f"{count_of(machine['queries'], 'query', 'queries')}, "
-        f"{count_of(machine['judgements'], 'judgement')}; {machine['human_queries']:,} queries "
-        f"have human judgements (a random sample{sample}); tuned on {machine['tune_on']} "
-        "judgements"
-    )
+def _signatures(measures: Iterable[str]) -> Pairs:
+    """Every known measure with all its parameters and its definition."""
+    from heldout.measure.names import parse_measure
+    from heldout.measure.ranking.evaluate import variants_in_words
+
+    pairs = []
+    for name in measures:
+        try:
+            measure = parse_measure(name, "ranking")
+        except HeldoutError:  # of scores with a name of the user's own
+            continue
+        inner = ", ".join(f"{key}={value!r}" for key, value in measure.params)
+        cutoff = "" if measure.cutoff is None else f"@{measure.cutoff}"
+        words = [measure.definition.summary, *(line for _, line in variants_in_words([measure]))]
+        pairs.append((f"measure {name}", f"{measure.family}({inner}){cutoff}: {' '.join(words)}"))
+    return pairs
 
 
-def _plain(name: str) -> str:
-    return {"collection": "the collection", "splits": "the splits", "index": "the index"}.get(
-        name, f"the {name}"
-    )
+def _words(value: Any) -> str:
+    """A value of the manifest; records are named values, and what was not set is left out."""
+    if isinstance(value, dict):
+        parts = {name: _words(part) for name, part in value.items() if part is not None}
+        return ", ".join(f"{name} {part}" for name, part in parts.items() if part)
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _data(settings: SettingsRecord) -> tuple[str, str]:
-    if "collection" in settings:
-        own = settings["collection"]
-        return "collection", (
-            f"{own['name']}: {count_of(own['documents'], 'document')}, "
-            f"{count_of(own['queries'], 'query', 'queries')}, "
-            f"{count_of(own['judgements'], 'judgement')}"
-        )
-    data = settings["data"]
-    classes = f", classes {', '.join(data['classes'])}" if data["classes"] else ""
-    return "data", f"{data['name']}: {data['rows']:,} rows{classes}"
-
-
-def _system(one: Mapping[str, Any]) -> str:
+def _system(system: Mapping[str, Any]) -> str:
     """What a system is, its fixed parameters, and every setting that was tried."""
-    made = one.get("estimator")
-    kind = one.get("model") or one.get("function") or one.get("kind") or ""
-    if isinstance(made, dict):
-        kind = _estimator(made)
-    points = one.get("points") or [{}]
-    fixed = {
-        name: value
-        for name, value in points[0].items()
-        if all(point.get(name) == value for point in points)
-    }
-    tuned = [{name: point[name] for name in point if name not in fixed} for point in points]
-    return "; ".join(filter(None, (str(kind), _listed(fixed), _grid(tuned)))) or "no parameters"
+    points = system.get("points") or [{}]
+    kind = system.get("model") or system.get("function") or system.get("kind") or ""
+    if isinstance(system.get("estimator"), dict):
+        kind = _estimator(system["estimator"])
+    same = points[0].items()
+    fixed = {key: value for key, value in same if all(p.get(key) == value for p in points)}
+    tuned = [{key: point[key] for key in point if key not in fixed} for point in points]
+    return "; ".join(filter(None, (str(kind), _words(fixed), _grid(tuned)))) or "no parameters"
 
 
-def _estimator(made: dict[str, Any]) -> str:
+def _estimator(made: Mapping[str, Any]) -> str:
     """The class of an estimator; of a pipeline its steps."""
-    steps = (made.get("parameters") or {}).get("steps")
-    name = str(made.get("class", "")).rpartition(".")[2]
+    name, steps = str(made.get("class", "")), (made.get("parameters") or {}).get("steps")
     if not isinstance(steps, list):
-        return str(made.get("class", ""))
-    inner = [_estimator(one[1]).rpartition(".")[2] for one in steps if isinstance(one[1], dict)]
-    return f"{name}({', '.join(inner)})"
+        return name
+    inner = [_estimator(step[1]).rpartition(".")[2] for step in steps if isinstance(step[1], dict)]
+    return f"{name.rpartition('.')[2]}({', '.join(inner)})"
 
 
-def _grid(points: list[dict[str, Any]]) -> str:
+def _grid(points: Sequence[Mapping[str, Any]]) -> str:
     """All values of each parameter; settings that are not a full grid are listed.
 
-    Examples
-    --------
     >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.5}])
     '2 settings tried: k1 = 1, 2; b = 0.5'
     >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.7}])
@@ -160,41 +125,37 @@ def _grid(points: list[dict[str, Any]]) -> str:
     if len(points) < 2:
         return ""
     names = list(dict.fromkeys(name for point in points for name in point))
-    values = {name: list(dict.fromkeys(_value(one.get(name)) for one in points)) for name in names}
-    tried = {tuple(_value(point.get(name)) for name in names) for point in points}
-    said = f"{count_of(len(points), 'setting')} tried"
-    if tried == set(product(*values.values())):
-        axes = (f"{name} = {', '.join(shown)}" for name, shown in values.items())
-        return f"{said}: {'; '.join(axes)}"
-    each = [", ".join(f"{key}={_value(one)}" for key, one in point.items()) for point in points]
-    more = f", and {len(each) - GRID:,} more (see all settings)" if len(each) > GRID else ""
-    return f"{said}: {', '.join(f'({one})' for one in each[:GRID])}{more}"
+    rows = [tuple(_words(point.get(name)) for name in names) for point in points]
+    axes = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
+    if set(rows) == set(product(*axes)):
+        shown = "; ".join(
+            f"{name} = {', '.join(axis)}" for name, axis in zip(names, axes, strict=True)
+        )
+    else:
+        each = [", ".join(f"{key}={_words(point[key])}" for key in point) for point in points]
+        more = f", and {len(each) - GRID:,} more (see all settings)" if len(each) > GRID else ""
+        shown = ", ".join(f"({point})" for point in each[:GRID]) + more
+    return f"{count_of(len(points), 'setting')} tried: {shown}"
 
 
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def bibliography(keys: Iterable[str]) -> str:
+    """The software, then every known method, as BibTeX."""
+    entries = asset("citations.bib").strip().split("\n\n")
+    known = {entry[entry.index("{") + 1 : entry.index(",")]: f"{entry}\n" for entry in entries}
+    wanted = dict.fromkeys(SAME.get(key, key) for key in keys)
+    return "\n".join([SOFTWARE, *(known[key] for key in wanted if key in known)])
 
 
-def _listed(values: Any) -> str:
-    if not isinstance(values, dict):
-        return str(values)
-    return ", ".join(f"{name} {_value(one)}" for name, one in values.items())
-
-
-def measure_signatures(measures: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Every measure with all its parameters and its definition."""
-    return tuple((f"measure {name}", _signature(name)) for name in measures)
-
-
-def _signature(name: str) -> str:
-    from heldout.measure.names import parse_measure
-    from heldout.measure.ranking.evaluate import variants_in_words
-
-    try:
-        measure = parse_measure(name, "ranking")
-    except HeldoutError:
-        return "a custom measure that is not defined here"
-    inner = ", ".join(f"{key}={value!r}" for key, value in measure.params)
-    cutoff = "" if measure.cutoff is None else f"@{measure.cutoff}"
-    words = [measure.definition.summary, *(words for _, words in variants_in_words([measure]))]
-    return f"{measure.family}({inner}){cutoff}: {' '.join(words)}"
+def methods(
+    comparisons: Iterable[Comparison], measures: Iterable[str], models: Iterable[str] = ()
+) -> list[str]:
+    """Keys of tests, corrections, intervals, measures and models; some of them have a paper."""
+    keys = [MEASURES.get(re.split(r"[(@]", name)[0], "") for name in measures]
+    keys += [model.partition("-")[0] for model in models]
+    for comparison in comparisons:
+        keys += [*comparison.analysis.tests, comparison.analysis.correction]
+        intervals = [claim.difference.method for claim in comparison.claims]
+        intervals += [system.mean.method for system in comparison.systems]
+        words = " ".join(dict.fromkeys(intervals)).lower()
+        keys += [key for key in ("wilson", "bootstrap", "delong") if key in words]
+    return keys

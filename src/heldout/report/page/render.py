@@ -1,130 +1,103 @@
-"""The whole page: one file that loads nothing from elsewhere."""
+"""A page as one file that loads nothing: a template, scripts, and a policy that names them."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import re
+from contextlib import suppress
+from importlib.metadata import version
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from heldout import __version__
+from heldout.compiled import cache_folder
 from heldout.data.atomic import write_atomically
-from heldout.report.page.citations import bibliography
-from heldout.report.page.drawn import chart_themes, drawn
-from heldout.report.page.markup import esc, json_block
-from heldout.report.page.runtime import asset, chart_runtime, content_policy
-from heldout.report.page.sections import Section, answer_box, last_sections, part_sections
+from heldout.errors import InputError
+from heldout.report.table import printable
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from heldout.report.page.parts import Part
-
-__all__ = ["render_page", "write_page"]
-
-
-def render_page(title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, str]] = ()) -> str:
-    """One self-contained page.
-
-    Parameters
-    ----------
-    title
-        The question.
-    parts
-        Experiments and comparisons, in order.
-    made
-        Names and values about the page itself, such as its command.
-    """
-    names = [f"part-{at}" for at in range(1, len(parts) + 1)]
-    charts = {name: drawn(part.charts) for name, part in zip(names, parts, strict=True)}
-    style, script = asset("page.css"), _script()
-    runtime = chart_runtime() if any(charts.values()) else ""
-    scripts = [one for one in (runtime, script) if one]
-    bibtex = bibliography([key for part in parts for key in _methods(part)])
-    last = last_sections(parts, made, bibtex)
-    sections = [part_sections(part, name) for part, name in zip(parts, names, strict=True)]
-    body = [
-        _top(title, parts, names, sections),
-        *map(_part, parts, names, sections, [len(parts) == 1] * len(parts)),
-        *(_section(one, 2) for one in last),
-        "</main>",
-        _data(charts),
-        *(f"<script>{one}</script>" for one in scripts),
-    ]
-    policy = content_policy(scripts, [style])
-    head = (
-        '<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta name="generator" content="heldout {__version__}">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{esc(title)}</title>\n<style>{style}</style>"
-    )
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n'
-        + "\n".join(body)
-        + "\n</body>\n</html>\n"
-    )
+    from heldout.report.charts.draw import Chart
+    from heldout.report.page.content import Part
+    from heldout.report.table import Table
 
 
-def _methods(part: Part) -> list[str]:
-    """The methods of a part, with the corrections of its ledger."""
-    return [*part.methods, *([] if part.looks is None else ["holm"])]
+def asset(name: str) -> str:
+    """A file of this package, with the line ends that a browser normalizes to."""
+    text = files("heldout.report.page").joinpath(name).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")
 
 
-def _script() -> str:
-    return "".join(asset(name) for name in ("page.js", "explorer.js", "panel.js"))
-
-
-def _data(charts: dict[str, list[dict[str, Any]]]) -> str:
-    if not any(charts.values()):
-        return ""
-    return json_block("charts", {"themes": chart_themes(), "parts": charts})
-
-
-def _top(
-    title: str,
-    parts: Sequence[Part],
-    names: Sequence[str],
-    sections: Sequence[Sequence[Section]],
+def render(
+    title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, str]] = (), bibtex: str = ""
 ) -> str:
-    """The title, the links and the headlines of all parts."""
-    answers, links = [], []
-    for part, name, own in zip(parts, names, sections, strict=True):
-        label = f"<h2>{esc(part.heading)}</h2>\n" if len(parts) > 1 else ""
-        answers.append(f"<section>{label}{answer_box(part, name)}</section>\n")
-        inner = "".join(_link(one.name, one.heading) for one in own)
-        if len(parts) > 1:
-            inner = f'<li><a href="#{name}">{esc(part.heading)}</a><ul>{inner}</ul></li>'
-        links.append(inner)
-    links += [_link("provenance", "Provenance"), _link("cite", "Cite this")]
-    theme = '<button type="button" id="theme" hidden>Dark mode</button>'
-    return (
-        '<a class="skip" href="#answer">Skip to the answer</a>\n'
-        f"<header><h1>{esc(title)}</h1>{theme}</header>\n"
-        f'<nav aria-label="Sections"><ul>{"".join(links)}</ul></nav>\n'
-        f'<main>\n<div id="answer" tabindex="-1">\n{"".join(answers)}</div>'
+    """The page of some parts; `made` are names and values about the page itself."""
+    import jinja2  # slow to import
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,  # a misspelt field is an error, not a blank
+        finalize=lambda value: printable(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    kwargs = {"allow_nan": False, "ensure_ascii": False, "separators": (",", ":")}
+    environment.policies["json.dumps_kwargs"] = kwargs
+    environment.policies["json.dumps_function"] = json.dumps
+    charts: dict[str, Any] = {}
+    scripts = ["".join(map(asset, ("page.js", "explorer.js", "panel.js")))]
+    if any(part.charts for part in parts):
+        from heldout.report.charts.draw import theme
+
+        themes = {name: theme(dark=name == "dark", transparent=True) for name in ("light", "dark")}
+        specifications = [[chart.specification() for chart in part.charts] for part in parts]
+        charts = {"themes": themes, "parts": specifications}
+        scripts.insert(0, chart_runtime())
+    style = asset("page.css")
+    return environment.get_template("page.html.j2").render(
+        title=title,
+        parts=parts,
+        made=made,
+        bibtex=bibtex,
+        version=__version__,
+        style=style,
+        scripts=scripts,
+        policy=content_policy(scripts, style),
+        charts=charts,
+        picture=picture,
     )
 
 
-def _link(name: str, words: str) -> str:
-    return f'<li><a href="#{name}">{esc(words)}</a></li>'
+def chart_page(drawing: Any) -> str:
+    """A page with nothing but a drawing of Altair; a theme that is not the page's own is kept."""
+    import altair as alt
 
+    from heldout.report.charts.draw import Chart, theme
+    from heldout.report.page.content import Part
 
-def _part(part: Part, name: str, sections: Sequence[Section], alone: bool) -> str:
-    inner = [_section(one, 2 if alone else 3) for one in sections]
-    if alone:
-        return "".join(inner)
-    return (
-        f'<section id="{name}" class="part" aria-labelledby="{name}-title">'
-        f'<h2 id="{name}-title">{esc(part.heading)}</h2>\n{"".join(inner)}</section>\n'
+    spec, copy = drawing.to_dict(), drawing.copy(deep=True)
+    words = spec.get("title") or "Chart"
+    words = words if isinstance(words, dict) else {"text": words}
+    title, caption = (
+        " ".join(text) if isinstance(text, list) else str(text)
+        for text in (words.get("text", "Chart"), words.get("subtitle", ""))
     )
+    copy.title = alt.Undefined
+    if spec.get("config") == theme():
+        copy.config = alt.Undefined
+    return render(title, [Part(title, charts=[Chart("chart", title, caption, None, copy)])])
 
 
-def _section(section: Section, level: int) -> str:
-    return (
-        f'<section id="{section.name}" aria-labelledby="{section.name}-title">'
-        f'<h{level} id="{section.name}-title">{esc(section.heading)}</h{level}>\n'
-        f"{section.body}</section>\n"
-    )
+def tables_page(title: str, tables: Sequence[Table]) -> str:
+    """A page with nothing but tables."""
+    from heldout.report.page.content import Block, Part
+
+    return render(title, [Part(title, tables=[Block(table) for table in tables])])
 
 
 def write_page(path: str | os.PathLike[str], page: str) -> None:
@@ -132,3 +105,44 @@ def write_page(path: str | os.PathLike[str], page: str) -> None:
     with write_atomically(path) as aside:
         # Names of files in other encodings may hold half a character: replace it.
         aside.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+
+
+def picture(chart: Chart, name: str) -> str:
+    """A chart as SVG, for print and until it is drawn; `name` is unique in the page."""
+    plain = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", chart.picture)  # its place has the words
+    return re.sub(r'( id="|url\(#)', rf"\g<1>{name}-", plain)
+
+
+def content_policy(scripts: Sequence[str], style: str) -> str:
+    """What a browser may do with the page: run these scripts, use this style, load nothing."""
+    run = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {run}; style-src 'sha256-{_digest(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def chart_runtime() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script; cached, because bundling takes seconds.
+
+    Its source is the installed vl-convert-python: nothing is loaded from elsewhere.
+    """
+    kept = cache_folder() / f"vega-{version('vl-convert-python')}-v3.js"
+    with suppress(OSError, ValueError):
+        head, _, text = kept.read_text(encoding="utf-8").partition("\n")
+        if head == f"// {_digest(text)}":  # it is as it was written
+            return text
+    import vl_convert  # slow to import
+
+    text = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("\r\n", "\n")
+    # Only these words would end or hide a script within a page.
+    text = text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    with suppress(OSError, InputError):  # else the next page bundles again
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(kept) as aside:
+            aside.write_text(f"// {_digest(text)}\n{text}", encoding="utf-8", newline="\n")
+    return text
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

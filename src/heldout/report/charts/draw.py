@@ -1,0 +1,308 @@
+"""What all charts share: a chart with its words and numbers, its themes, marks, and files.
+
+Drawings name no colour themselves: there is one theme for light and one for dark. The colours are
+those of Okabe and Ito, which are distinct for all kinds of colour vision. Drawings also use shapes,
+dashes and positions, for print in grey.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import altair as alt
+import polars as pl
+
+from heldout.data.atomic import write_atomically
+from heldout.errors import InputError
+from heldout.report.table import printable
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+WIDTH: Final = 600
+SUFFIXES: Final = (".png", ".svg", ".pdf", ".html", ".json")
+FONT: Final = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif'
+# These have equal widths, so that no label of a picture is cut on another machine.
+PICTURE_FONT: Final = 'Arial, "Liberation Sans", Helvetica, sans-serif'
+SHAPES: Final = (
+    *("circle", "square", "triangle-up", "diamond", "cross"),
+    *("triangle-down", "triangle-left", "triangle-right"),
+)
+DASHES: Final = ([1, 0], [8, 2], [5, 2, 1, 2], [2, 2])
+UNIT: Final = alt.Scale(domain=[0, 1], nice=False)  # shares
+
+
+class Chart(NamedTuple):
+    """A drawing with the frame of its numbers, and the words around it."""
+
+    key: str  # its name on the command line, unique among the charts of a result
+    title: str
+    caption: str
+    frame: pl.DataFrame
+    drawing: Any
+
+    def themed(self, *, dark: bool = False) -> Any:
+        """The drawing with its title and caption, in a theme."""
+        copy = self.drawing.copy(deep=True)
+        copy.title = alt.TitleParams(text=self.title, subtitle=wrap(self.caption, 95))
+        copy.description = self.words
+        copy.config = alt.Config.from_dict(theme(dark=dark))
+        return copy
+
+    @property
+    def words(self) -> str:
+        """What those hear who cannot see the drawing."""
+        return f"{self.title}. {self.caption}"
+
+    def specification(self) -> dict[str, Any]:
+        """Vega-Lite for the script of a page, as wide as its place; the page adds a theme."""
+        spec: dict[str, Any] = _printable(self.drawing.to_dict() | {"description": self.words})
+        if "width" in spec:  # Vega-Lite cannot fit panels: they scroll
+            spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+        return spec
+
+    @property
+    def picture(self) -> str:
+        """The drawing as SVG in the light theme, for print and for places without scripts."""
+        return _file(self.drawing.to_dict() | {"config": theme(transparent=True)}, ".svg").decode()
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """The format of a file that a chart can be written to."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{path}: expected a name that ends in one of {', '.join(SUFFIXES)}")
+    return suffix
+
+
+def save_chart(chart: Any, path: str | os.PathLike[str]) -> None:
+    """Write a chart to a file; the suffix determines the format.
+
+    Parameters
+    ----------
+    chart
+        An Altair chart, such as `heldout.chart` returns.
+    path
+        ``.png``, ``.svg``, ``.pdf``, ``.html`` (one page that needs no network) or ``.json`` (the
+        Vega-Lite specification). An existing file is replaced once everything is written.
+    """
+    suffix = suffix_of(path)
+    if suffix == ".html":
+        from heldout.report.page.render import chart_page
+
+        content = chart_page(chart).encode()
+    else:
+        content = _file(chart.to_dict(), suffix)
+    with write_atomically(path) as aside:
+        aside.write_bytes(content)
+
+
+def _file(spec: dict[str, Any], suffix: str) -> bytes:
+    import vl_convert  # slow to import
+
+    spec = _printable(spec)
+    if suffix == ".json":
+        from heldout.as_json import json_text
+
+        return json_text(spec, indent=1).encode()
+    spec.get("config", {})["font"] = PICTURE_FONT
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    size = {"scale": 2.0} if suffix == ".png" else {}
+    draw = getattr(vl_convert, f"vegalite_to_{suffix[1:]}")
+    content = draw(spec, vl_version=version, **size)
+    return content.encode() if isinstance(content, str) else bytes(content)
+
+
+def _printable(part: Any) -> Any:
+    """A specification without control characters: vl-convert aborts the process on them."""
+    if isinstance(part, dict):
+        return {_printable(name): _printable(value) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_printable(value) for value in part]
+    return printable(part) if isinstance(part, str) else part
+
+
+# ---- themes --------------------------------------------------------------------------------------
+
+
+class _Look(NamedTuple):
+    paper: str
+    ink: str
+    faint: str  # secondary text and marks
+    grid: str
+    colours: tuple[str, ...]  # of categories, those with the best contrast first
+    ramp: tuple[str, ...]  # from little to much, also monotone in lightness
+
+
+_LIGHT: Final = _Look(
+    *("#ffffff", "#1b1f24", "#5a626c", "#e3e6ea"),
+    ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b3a400"),
+    ("#f2f5f9", "#bcd9ec", "#6fb1d9", "#2b83ba", "#0b5a92", "#06325a"),
+)
+_DARK: Final = _Look(
+    *("#14171b", "#e8eaed", "#a2abb6", "#2f353c"),
+    ("#56b4e9", "#e69f00", "#2fc79a", "#e29bc3", "#f0e442", "#ff8a4a", "#ffffff", "#5b8def"),
+    ("#1d2733", "#1c4a6e", "#1f74a8", "#4aa3d6", "#93cdf0", "#e2f2fc"),
+)
+
+
+def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
+    """The Vega-Lite configuration of a theme."""
+    look = _DARK if dark else _LIGHT
+    ink = {"color": look.ink, "stroke": look.ink, "fill": look.ink}
+    faint = {"color": look.faint, "stroke": look.faint}
+    text = {"labelColor": look.ink, "titleColor": look.ink, "titleFontWeight": "normal"}
+    text |= {"labelFontSize": 12, "titleFontSize": 12}
+    lines = {"domainColor": look.faint, "tickColor": look.faint, "gridColor": look.grid}
+    title = {"color": look.ink, "subtitleColor": look.faint, "fontSize": 15, "fontWeight": 600}
+    return {
+        "background": "transparent" if transparent else look.paper,
+        "font": FONT,
+        "padding": 8,
+        "view": {"stroke": None},
+        "title": {**title, "subtitleFontSize": 12, "anchor": "start", "offset": 12},
+        "axis": {**text, **lines, "labelLimit": 220, "titleLimit": 520, "labelOverlap": True},
+        "axisQuantitative": {"tickCount": 7},
+        "legend": {
+            **text,
+            "orient": "top",
+            "symbolSize": 90,
+            "labelLimit": 260,
+            "gradientLength": 150,
+        },
+        "header": {**text, "labelFontWeight": 600, "labelLimit": 300, "titleLimit": 300},
+        "range": {
+            "category": list(look.colours),
+            "ordinal": list(look.ramp[2:]),
+            "ramp": list(look.ramp),
+            "heatmap": list(look.ramp),
+        },
+        "mark": {"color": look.colours[0], "tooltip": None},
+        "point": {"filled": True, "size": 70, "opacity": 1},
+        "line": {"strokeWidth": 2},
+        "rule": {"color": look.colours[0], "strokeWidth": 2},
+        "style": {
+            "reference": {**faint, "strokeDash": [4, 3]},
+            "frame": ink,
+            "faint": faint,
+            "label": {"color": look.ink, "fill": look.ink, "fontSize": 12},
+            "badge": {"color": look.paper, "fill": look.paper, "stroke": look.ink},
+            "hull": {**faint, "strokeWidth": 6, "opacity": 0.4},
+        },
+    }
+
+
+# ---- data, scales, tooltips, layers --------------------------------------------------------------
+
+
+def table(head: str, rows: Iterable[Sequence[Any]], **options: Any) -> pl.DataFrame:
+    """A frame of rows under the names of its columns."""
+    return pl.DataFrame(list(rows), schema=head.split(), orient="row", **options)
+
+
+def data(frame: pl.DataFrame) -> alt.Chart:
+    """A chart of the rows of a frame; six digits keep files small, what is not finite is null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, float):
+            return float(f"{value:.6g}") if math.isfinite(value) else None
+        return value
+
+    inline = alt.InlineData(values=[])
+    # Set afterwards, unchecked: Altair checks every row when the drawing is written.
+    inline.values = [
+        {name: plain(value) for name, value in row.items()} for row in frame.iter_rows(named=True)
+    ]
+    return alt.Chart(inline)
+
+
+def tips(*fields: str | tuple[str, ...], **formats: str) -> list[alt.Tooltip]:
+    """Tooltips: columns of words, or with a title and a format; then numbers by their formats."""
+    named = [field if isinstance(field, tuple) else (field, field) for field in fields]
+    named += [(name, name.replace("_", " "), form) for name, form in formats.items()]
+    return [
+        alt.Tooltip(f"{name}:Q", title=title, format=form[0])
+        if form
+        else alt.Tooltip(f"{name}:N", title=title)
+        for name, title, *form in named
+    ]
+
+
+def padded(values: Iterable[float | None], share: float = 0.06) -> alt.Scale:
+    """A scale with a little room on both sides of some numbers."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    low, high = (min(known), max(known)) if known else (0.5, 0.5)
+    room = share * (high - low) if high > low else 0.5
+    return alt.Scale(domain=[low - room, high + room], nice=False, zero=False)
+
+
+def colours(field: str, names: Sequence[Any], **more: Any) -> alt.Color:
+    """A colour for each name."""
+    scale = alt.Scale(domain=list(names))
+    return alt.Color(f"{field}:N", **{"title": None, "scale": scale, **more})
+
+
+def dashes(field: str, names: Sequence[str], *own: list[int], **more: Any) -> alt.StrokeDash:
+    """Dashes that distinguish lines without colours; the first is solid."""
+    return alt.StrokeDash(f"{field}:N", title=None, scale=_looks(names, own or DASHES), **more)
+
+
+def shapes(field: str, names: Sequence[Any], *own: str, **more: Any) -> alt.Shape:
+    """Shapes that distinguish points without colours; they repeat from the ninth on."""
+    return alt.Shape(f"{field}:N", title=None, scale=_looks(names, own or SHAPES), **more)
+
+
+def _looks(names: Sequence[Any], looks: Sequence[Any]) -> alt.Scale:
+    return alt.Scale(
+        domain=list(names), range=[looks[number % len(looks)] for number in range(len(names))]
+    )
+
+
+def reference(**places: float) -> alt.Chart:
+    """A dashed line at a value: ``reference(x=0)``."""
+    line = data(pl.DataFrame({axis: [float(value)] for axis, value in places.items()}))
+    return line.mark_rule(style="reference", strokeWidth=1).encode(**{a: f"{a}:Q" for a in places})
+
+
+def diagonal(x: alt.X, y: alt.Y, ends: Sequence[float] = (0, 1)) -> alt.Chart:
+    """A dashed line where both axes are equal."""
+    names = [axis.shorthand.partition(":")[0] for axis in (x, y)]
+    line = data(pl.DataFrame({name: list(ends) for name in names}))
+    return line.mark_line(style="reference", strokeWidth=1).encode(x=x, y=y)
+
+
+def at_right(base: alt.Chart, column: str, **mark: Any) -> alt.Chart:
+    """A text for each row at the right edge."""
+    words = base.mark_text(style="label", **{"align": "left", "dx": 8, **mark})
+    return words.encode(x=alt.value("width"), text=f"{column}:N")
+
+
+def layers(*parts: Any, height: int, width: int = WIDTH) -> alt.LayerChart:
+    """Drawings above each other."""
+    return alt.layer(*parts).properties(width=width, height=height)
+
+
+def panels(*parts: Any, frame: pl.DataFrame, by: str | None, size: int) -> Any:
+    """Square layers over the same numbers; with `by` a panel for each of its values."""
+    square = alt.layer(*parts, data=data(frame).data).properties(width=size, height=size)
+    return square.facet(facet=alt.Facet(f"{by}:N", title=None), columns=2) if by else square
+
+
+def rows_height(count: int, step: int) -> int:
+    """The height of rows; Vega's own steps do not work with a responsive width."""
+    return max(count, 2) * step
+
+
+def brief(text: str) -> str:
+    """A text that fits a tooltip."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 120 else f"{flat[:119]}…"
+
+
+def signed(value: float) -> str:
+    """A difference with a true minus, as on the axes."""
+    return f"{value:+.4f}".replace("-", "−")

@@ -1,0 +1,329 @@
+"""The charts that there are: of an object, of files, and by name."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.errors import HeldoutError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from heldout.data.predictions import ClassPredictions
+    from heldout.experiment.results.results import Results
+    from heldout.infer.comparison import Comparison
+    from heldout.report.charts.draw import Chart
+    from heldout.report.standing import Standing
+
+NAMES: Final = {
+    "forest": "mean of each system with its interval and groups",
+    "pairs": "differences between pairs of systems with intervals",
+    "query-differences": "difference between two systems on each query, sorted",
+    "heatmap": "each system on each query, from hard to easy",
+    "null": "distribution of the difference under the null hypothesis",
+    "critical-difference": "mean ranks and critical difference (Demšar)",
+    "tuning": "training score by parameters, with the selected settings",
+    "optimism": "training scores and held-out scores",
+    "roc": "ROC curves with their convex hull",
+    "precision-recall": "precision by recall",
+    "calibration": "observed frequency by predicted probability",
+    "bias": "bias of each estimator",
+    "bias-means": "mean of each estimator in each training set",
+    "bias-queries": "estimate minus truth by query, training set and Pro10",
+    "grade-confusion": "machine grades by human grade",
+    "score-agreement": "scores of systems under two judges, or in two measures",
+}
+MOST_PAIRS: Final = 3  # pairs whose differences are shown query by query
+MOST_CLASSES: Final = 9  # panels that fit a page
+
+
+def charts(
+    of: Any,
+    *,
+    measure: str | None = None,
+    texts: Mapping[str, str] | None = None,
+    compared: Comparison | None = None,
+) -> list[Chart]:
+    """Return all charts of an object.
+
+    Parameters
+    ----------
+    of
+        Results, a comparison, several comparisons of the same systems (the agreement of their
+        measures), a bias study, an agreement of judges, predictions of classes (one or a list), or
+        the path of a file or folder written by a command.
+    measure
+        For results: the measure (default: the first).
+    texts
+        The text of each query by its id, such as ``collection.queries.to_dict()``.
+    compared
+        For results: the comparison of their systems in this measure, if there is one already.
+
+    Returns
+    -------
+    list of Chart
+        Each with key, title, caption, frame (its numbers) and drawing (an Altair chart).
+
+    Examples
+    --------
+    >>> import heldout
+    >>> table = {"A": {"q1": 0.1, "q2": 0.4, "q3": 0.3}, "B": {"q1": 0.3, "q2": 0.4, "q3": 0.5}}
+    >>> found = heldout.charts(heldout.compare(heldout.Scores.of(table)))
+    >>> [chart.key for chart in found]
+    ['forest', 'pairs', 'query-differences', 'heatmap', 'null']
+    >>> found[0].frame["mean"].round(2).to_list()
+    [0.4, 0.27]
+    """
+    return _numbered(_charts(of, measure, texts or {}, compared))
+
+
+def chart(
+    of: Any,
+    name: str,
+    *,
+    measure: str | None = None,
+    texts: Mapping[str, str] | None = None,
+    dark: bool = False,
+) -> Any:
+    """Return one chart of an object as an Altair chart in the theme of this package.
+
+    Parameters
+    ----------
+    of, measure, texts
+        As for `charts`.
+    name
+        The name of the chart: ``forest``, ``pairs``, …; see ``heldout list charts``.
+        `heldout.save_chart` writes the chart to a file.
+    dark
+        Use light text on a dark background.
+    """
+    found = pick(
+        name, lambda: charts(of, measure=measure, texts=texts), f"this {type(of).__name__}"
+    )
+    return found.themed(dark=dark)
+
+
+def pick(name: str, make: Callable[[], Sequence[Chart]], what: str) -> Chart:
+    """The chart with a name; ``tuning-2`` is the second of ``tuning``."""
+    kind = re.sub(r"-\d+$", "", name)
+    if kind not in NAMES:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, NAMES, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise InputError(f"unknown chart {name!r}: {hint}available: {', '.join(NAMES)}")
+    found = {chart.key: chart for chart in make()}
+    if name not in found:
+        available = ", ".join(found)
+        raise InputError(f"{what}: no chart {name} ({NAMES[kind]}); available: {available}")
+    return found[name]
+
+
+def _charts(
+    of: Any, measure: str | None, texts: Mapping[str, str], compared: Comparison | None
+) -> Iterator[Chart]:
+    from heldout.data.predictions import ClassPredictions
+    from heldout.experiment.results.results import Results
+    from heldout.experiment.studies.bias import BiasStudy
+    from heldout.infer.agreement import Agreement
+    from heldout.infer.comparison import Comparison
+    from heldout.report.charts import agreement, studies, systems
+    from heldout.report.standing import standing
+
+    match of:
+        case str() | os.PathLike():
+            yield from charts_of_files([of], measure=measure)
+        case Results():
+            yield from _of_results(of, measure, texts, compared)
+        case Comparison():
+            board = standing(of)
+            yield systems.forest(board)
+            yield systems.pairs(board)
+            yield from _by_query(of, board, texts)
+        case [Comparison(), *_]:
+            if len(of) > 1 and len(of[0].systems) > 2:
+                yield agreement.measures([standing(comparison) for comparison in of])
+        case BiasStudy():
+            yield studies.bias(of.to_dict())
+            measure = str(of.settings.measure)
+            yield from studies.figures(of.means, of.queries, measure, texts)
+        case Agreement():
+            yield from agreement.charts(of.to_dict())
+        case ClassPredictions():
+            yield from _of_predictions([of])
+        case [ClassPredictions(), *_]:
+            yield from _of_predictions(of)
+        case _:
+            raise InputError(
+                f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, "
+                "an agreement, predicted classes, or a path"
+            )
+
+
+def _numbered(found: Iterable[Chart]) -> list[Chart]:
+    """The second chart of a kind is called ``tuning-2``, and so on."""
+    times: Counter[str] = Counter()
+    charts = []
+    for chart in found:
+        times[chart.key] += 1
+        number = f"-{times[chart.key]}" if times[chart.key] > 1 else ""
+        charts.append(chart._replace(key=chart.key + number))
+    return charts
+
+
+def _by_query(comparison: Comparison, board: Standing, texts: Mapping[str, str]) -> Iterator[Chart]:
+    from heldout.report.charts import chance, systems
+
+    gaps = systems.shown_gaps(board)
+    if board.baseline is None:  # the best system, its closest rival first
+        gaps = [gap for gap in gaps if board.names[0] in {gap.first, gap.second}]
+        gaps.sort(key=lambda gap: abs(gap.value))
+    for gap in gaps[:MOST_PAIRS]:
+        yield systems.query_differences(comparison.scores, gap, texts)
+    yield systems.heatmap(comparison.scores, texts)
+    yield from chance.null(comparison, gaps[0])
+    if comparison.friedman is not None:
+        yield systems.critical_difference(comparison)
+
+
+def _of_results(
+    results: Results, measure: str | None, texts: Mapping[str, str], compared: Comparison | None
+) -> Iterator[Chart]:
+    from heldout.report.charts import systems, tuning
+    from heldout.report.standing import standing
+
+    measure = str(results.estimate(results.systems[0], measure)["measure"])
+    if compared is None and len(results.systems) > 1:
+        with suppress(HeldoutError):  # such as a measure that is undefined on some split
+            compared = results.compare(measure)
+    board = standing(results, measure, compared)
+    yield systems.forest(board)
+    if board.gaps:
+        yield systems.pairs(board)
+    if compared is not None:
+        yield from _by_query(compared, standing(compared), texts)
+    for entry in results.summary:
+        with suppress(HeldoutError):  # it was not tuned, or only one setting could be measured
+            yield tuning.tuning(results, entry["name"])
+    with suppress(HeldoutError):  # nothing was tuned
+        yield tuning.optimism(results, measure)
+    if results.task == "classification":
+        yield from _of_predictions(_held_out(results))
+
+
+def _held_out(results: Results) -> list[ClassPredictions]:
+    """The predictions of each system in the first repeat and run, without baselines."""
+    first = replace(results, held_out=results.held_out.filter(repeat=0))
+    several: list[Any] = []
+    for system in [entry["name"] for entry in results.summary if not entry["baseline"]]:
+        try:
+            several.append(first.predictions(system))
+        except InputError:  # units were held out several times
+            several.append(first.fold_predictions(system)[0].predictions)
+    return [replace(predicted, groups=(), folds=()) for predicted in several]
+
+
+def _of_predictions(
+    several: Sequence[ClassPredictions], positive: str | None = None
+) -> Iterator[Chart]:
+    from heldout.report.charts import classes
+
+    scored = [system for system in several if system.scores is not None]
+    if scored and (positive or len(scored[0].classes) <= MOST_CLASSES):
+        with suppress(HeldoutError):  # such as a class without a unit, which has no curve
+            yield classes.curve("roc", scored, positive)
+            yield classes.curve("precision-recall", scored, positive)
+    probable = [system for system in scored if system.probabilities]
+    if probable:
+        yield classes.calibration(probable, positive)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def charts_of_files(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    measure: str | None = None,
+    collection: str | None = None,
+    higher_is_better: bool = True,
+    positive: str | None = None,
+    verify: bool = True,
+) -> list[Chart]:
+    """All charts of results, a table of scores, files of predictions, or the output of a study."""
+    from heldout.data.prediction_files import detect_task, read_class_predictions
+    from heldout.data.predictions import one_set_of_classes
+    from heldout.data.scores import read_scores
+    from heldout.experiment.results.results import Results
+    from heldout.infer.compare import compare
+
+    place, alone = Path(paths[0]), len(paths) == 1
+    if alone and (place / "means.csv").is_file() and (place / "queries.csv").is_file():
+        return _numbered(_of_figure_files(place, measure or "score"))
+    if alone and place.is_dir():
+        results = Results.read(place, verify=verify)
+        return charts(results, measure=measure, texts=_texts(place, results, collection))
+    if alone and place.suffix.lower() == ".json":
+        return _numbered(_of_json(place))
+    task = detect_task(paths)
+    if alone and not task:
+        return charts(compare(read_scores(place, measure, higher_is_better=higher_is_better)))
+    if task != "classification":
+        raise InputError(
+            f"{place}: expected one folder, one table, or files of predicted classes; of predicted "
+            "numbers, make a table of their errors"
+        )
+    read = (read_class_predictions(path, positive=positive) for path in paths)
+    return list(_of_predictions(one_set_of_classes([each for of in read for each in of]), positive))
+
+
+def _texts(place: Path, results: Results, name: str | None) -> dict[str, str]:
+    """The texts of the queries in the collection that is named, or in that of the experiment."""
+    from heldout.data.collection_files import read_collection
+    from heldout.experiment.experiment import stored_collection
+
+    if results.task != "ranking":
+        return {}
+    collection = read_collection(name) if name else stored_collection(place, results)
+    if collection is None:
+        return {}
+    if name and collection.fingerprint() != results.manifest["fingerprints"]["collection"]:
+        raise InputError(f"{name}: not the collection that was evaluated (different fingerprint)")
+    return collection.queries.to_dict()
+
+
+def _of_json(place: Path) -> list[Chart]:
+    from heldout.report.charts import agreement, studies
+
+    try:
+        content = json.loads(place.read_text(encoding="utf-8"))
+        judged = "judges" in content
+        return list(agreement.charts(content)) if judged else [studies.bias(content)]
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read ({error.strerror})") from None
+    except (KeyError, TypeError, IndexError, ValueError):
+        raise InputError(f"{place}: not the JSON of heldout study bias or heldout agree") from None
+
+
+def _of_figure_files(place: Path, measure: str) -> list[Chart]:
+    import polars as pl
+
+    from heldout.report.charts import studies
+
+    try:
+        means = pl.read_csv(place / "means.csv")
+        queries = pl.read_csv(place / "queries.csv", schema_overrides={"query": pl.String})
+        ids = queries["query"].unique(maintain_order=True).to_list()
+        number = pl.col("query").replace_strict(ids, range(len(ids)))
+        by_query = queries.select("set", number, "estimator", "estimate", "truth", "pro10").rows()
+        by_set = means.select("draw", "set", "estimator", "estimate", "truth").rows()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{place}: not the figures of heldout study bias ({error})") from None
+    return list(studies.figures(by_set, by_query, measure, dict.fromkeys(ids, "")))

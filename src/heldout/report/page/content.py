@@ -1,0 +1,375 @@
+"""What a page says about results, comparisons and agreement: one shape, `Part`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from heldout.as_json import json_text
+from heldout.errors import HeldoutError
+from heldout.infer.ledger import read_ledger
+from heldout.notes import Note, count_of, distinct
+from heldout.report import comparison as shown
+from heldout.report.answers import answer, percent, question, sides, test_line, test_name
+from heldout.report.ledger import ledger_tables
+from heldout.report.machine import comparison_estimates, estimate_lines
+from heldout.report.order_agreement import agreement_lines
+from heldout.report.page import provenance
+from heldout.report.standing import standing
+from heldout.report.table import Table, printable, write_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from heldout.experiment.results.results import Results
+    from heldout.infer.agreement import Agreement
+    from heldout.infer.comparison import Comparison
+    from heldout.report.charts.draw import Chart
+    from heldout.report.standing import Standing
+
+MOST: Final = 12_000  # rows of a chart that a page can hold; more make it slow
+COLUMNS: Final = 300  # queries that a heat map shows one by one; of more only their order is seen
+VISIBLE: Final = 0.002  # share of the score from which training and held-out score are two points
+NEW: Final = {
+    "query": "New queries",
+    "document": "New documents",
+    "both": "New queries, new documents",
+}
+MACHINE: Final = "Human and machine judgements"
+COLUMN: Final = {  # what columns are; those of a measure, a test or an interval follow the result
+    "vs best": "score minus that of the best system; * marks a significant difference",
+    "difference": "score minus that of the reference, or first minus second system; * marks a "
+    "significant difference",
+    "group": "systems that share a letter are not significantly different",
+    "judged": "share of the first ten documents that is judged",
+    "effect size d_z": "mean difference divided by the standard deviation of the differences",
+    "won/tied/lost": "units on which the first system is better, equal, worse",
+    "sd over runs": "standard deviation between repeated runs: values.parquet",
+    "splits": "splits that selected the same parameters: folds.parquet",
+    "training score": "on the data used for tuning, optimistic: summary.json",
+    "optimism": "training score minus held-out score: summary.json",
+    "settings tried": "size of the grid: manifest.json",
+    "parameters": "selected on the training side of the split: folds.parquet",
+    "training": "score on the training side of the split: folds.parquet, train",
+    "held out": "score on the held-out side of the split: folds.parquet, held_out",
+    "human": "human judgements alone",
+    "machine (biased)": "machine judgements alone",
+    "combined": "prediction-powered estimate from both, unbiased for any machine",
+    "weight": "weight of the machine, 0 to 1",
+    "counts like": "human queries that would give as precise an estimate by themselves",
+}
+
+
+class Block(NamedTuple):
+    """A table, and the words that unfold it; without words it is always shown."""
+
+    table: Table
+    fold: str = ""
+
+
+class Part(NamedTuple):
+    """One experiment or comparison on a page."""
+
+    heading: str
+    answer: Sequence[str] = ()  # the headline, then further sentences
+    tables: Sequence[Block] = ()
+    latex: str = ""  # the table for a paper
+    about: Sequence[str] = ()  # what the numbers mean
+    sources: Mapping[str, str] = {}  # what the columns are, and where they come from
+    charts: Sequence[Chart] = ()
+    units: Mapping[str, Any] | None = None  # the columns of the table of all units
+    rankings: Mapping[str, Any] | None = None  # apart: parsed when the first unit is opened
+    tuning: Sequence[Block] = ()
+    plan: str = ""  # how the data were split
+    folds: Sequence[Block] = ()
+    checks: Sequence[Note] = ()
+    looks: Block | None = None  # the evaluations of a ledger on the same data
+    provenance: Sequence[tuple[str, str]] = ()
+    record: str = ""  # all settings, as they were stored
+    methods: Sequence[str] = ()  # keys of citations
+
+    @property
+    def sections(self) -> list[tuple[str, str]]:
+        """Key and title of each section that has something to say."""
+        tuning = [chart for chart in self.charts if chart.key.startswith(("tuning", "optimism"))]
+        noun = self.units["noun"][0] if self.units else ""
+        every: list[tuple[str, str, Any]] = [
+            ("table", "Results", self.tables),
+            ("charts", "Charts", len(self.charts) > len(tuning)),
+            ("units", f"{noun.capitalize()} by {noun}", self.units),
+            ("tuning", "Tuning", self.tuning or tuning),
+            ("folds", "Folds", self.folds or self.plan),
+            ("checks", "Warnings", True),
+            ("ledger", "Ledger", self.looks),
+        ]
+        return [(key, title) for key, title, content in every if content]
+
+
+def part_of(of: Any, *, texts: Mapping[str, str] | None = None, ledger: str | None = None) -> Part:
+    """A list of comparisons of the same systems, one per measure, or any other result.
+
+    The table of all units is left out: `heldout.report.page.units` makes it.
+    """
+    if isinstance(of, list):
+        return _of_comparisons(of, texts, ledger)
+    return _of_agreement(of) if type(of).__name__ == "Agreement" else _of_results(of, texts, ledger)
+
+
+def _of_comparisons(
+    comparisons: list[Comparison], texts: Mapping[str, str] | None, ledger: str | None
+) -> Part:
+    first, board = comparisons[0], standing(comparisons[0])
+    blocks = [block for each in comparisons for block in _blocks(each, standing(each))]
+    measures = [each.scores.measure for each in comparisons]
+    charts, left = _drawn(first, board, texts=texts)
+    if len(comparisons) > 1:
+        charts += _drawn(comparisons, board)[0]
+    return Part(
+        f"{len(first.scores.systems)} systems compared",
+        [answer(board), *_how(first, board), *agreement_lines(comparisons)],
+        blocks,
+        shown.paper_text(comparisons),
+        [line for each in comparisons for line in shown.how_lines(each, full=True)],
+        _sources(blocks, first, dict.fromkeys(measures, "mean over the units")),
+        charts,
+        checks=distinct([note for each in comparisons for note in each.warnings] + left),
+        looks=_looks(ledger, first.scores.data),
+        provenance=provenance.of_comparisons(comparisons),
+        methods=provenance.methods(comparisons, measures),
+    )
+
+
+def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str | None) -> Part:
+    from heldout.report import experiment
+
+    settings, compared = results.manifest["settings"], results.comparisons.compared
+    boards = experiment.standings(results)
+    board, ranked = boards[0], results.task == "ranking"
+    own = next((each for each in compared if each.scores.measure == board.measure), None)
+    charts, left = _drawn(results, board, texts=texts, compared=own)
+    tables = []
+    for each in boards:
+        systems, *pairs = experiment.measure_tables(results, each, full=True)
+        tables += [_titled(systems, each), *_folded(pairs, each)]
+    said, how = [answer(board)], f"{percent(results.level)} intervals"
+    if results.higher_is_better(board.measure) is None:
+        said = [f"{board.measure} has no better and worse; the table has all values."]
+    if settings["by"] in {"document", "both"}:  # tests over queries answer another question
+        said.append(f"Intervals are for {results.summary[0]['estimates'][0]['estimand']}.")
+        for each in compared:
+            fold = "Another question, new queries on these documents"
+            blocks = _blocks(each, standing(each))
+            tables += [Block(table, f"{fold}: {name or 'systems'}") for table, name in blocks]
+        own = None
+    elif own is not None:
+        said, how = [*said, *_how(own, board)], f"{test_name(own)}, {sides(own)}"
+        tables += [
+            _named(table, MACHINE, MACHINE)
+            for each in compared
+            for table in comparison_estimates(each)
+        ]
+    tables += [
+        _named(table, "Each judge alone", "Each judge alone")
+        for table in experiment.judge_tables(results)
+    ]
+    tuned = [system for system in results.summary if system["tuned"]]
+    selected = experiment.tuning_table(results, full=True)
+    title = "Selected parameters (tuned on all data)"
+    tuning = [] if selected is None else [_named(selected, title)]
+    tuning += [
+        Block(experiment.settings_table(results, system), f"{system['name']}: the best settings")
+        for system in tuned
+    ]
+    splits = experiment.split_table(results)
+    fold = "" if any(len(system["chosen"]) > 1 for system in tuned) else "Each split"
+    folds = [] if splits is None else [Block(splits, fold)]
+    data = results.manifest["fingerprints"].get("collection")
+    if not ranked:  # as the comparisons of these results name their data
+        data = results.scores(systems=results.systems[:1], by_unit=False).data
+    about, plan = experiment.result_lines(results, full=True), printable(settings["plan_in_words"])
+    sources = dict.fromkeys(results.measures, "held-out estimate: summary.json, values.parquet")
+    sources[f"{settings['tune_for']} on all data"] = "training score, optimistic: surface.parquet"
+    models = [str(system.get("model", "")) for system in settings["systems"]]
+    return Part(
+        NEW[settings["by"]] if ranked else "New rows",
+        said,
+        tables,
+        write_tables([shown.paper_table(boards, how)], "paper"),
+        about,
+        _sources([*tables, *tuning, *folds], own, sources),
+        charts,
+        tuning=tuning,
+        plan=next(line for line in about if line.startswith(plan)),
+        folds=folds,
+        checks=distinct([*experiment.result_notes(results), *left]),
+        looks=_looks(ledger, str(data)),
+        provenance=provenance.of_results(results),
+        record=json_text(results.manifest),
+        methods=provenance.methods(compared, results.measures if ranked else (), models),
+    )
+
+
+def _of_agreement(agreement: Agreement) -> Part:
+    from heldout.report.agreement import agreement_sentences, agreement_tables, legends
+
+    tables, (charts, left) = agreement_tables(agreement, full=True), _drawn(agreement)
+    measures = [order.measure for order in agreement.judges[0].orders]
+    about = (
+        "Intervals treat queries as the units: documents of a query are not independent. Those of "
+        "the statistics come from the jackknife, those of the order of systems from the bootstrap."
+    )
+    return Part(
+        "Agreement of judges",
+        agreement_sentences(agreement),
+        [Block(table) for table in tables],
+        write_tables(tables, "latex"),
+        [*legends(agreement), about],
+        charts=charts,
+        checks=[*agreement.notes, *left],
+        provenance=[("level", f"{agreement.level:g}"), ("rel", str(agreement.rel))],
+        methods=[
+            *("kappa", "alpha", *(("tau-ap", "rbo", "bootstrap") if measures else ())),
+            *provenance.methods((), measures),
+        ],
+    )
+
+
+def title_of(given: Sequence[Any]) -> str:
+    """What was asked, if it was the same of all results; the systems are named as they came."""
+    if type(given[0]).__name__ == "Agreement":
+        return "Do machine judgements agree with human ones?"
+    asked = set()
+    for of in given:
+        board, names, data = standing(of[0] if isinstance(of, list) else of), [], ""
+        if isinstance(of, list):
+            names = of[0].scores.systems
+        else:
+            settings = of.manifest["settings"]
+            data = str(settings["collection" if of.task == "ranking" else "data"]["name"])
+            data = "pydocs" if data.startswith("pydocs-") else data
+            names = [each["name"] for each in of.summary if not each.get("baseline")]  # not asked
+        board = board._replace(rows=tuple(map(board.row, names)))
+        asked.add((question(board, "" if data in {"data", "collection"} else data), data))
+    if len(asked) == 1:
+        return str(asked.pop()[0])
+    shared = {data for _, data in asked}
+    return f"{len(given)} experiments{f' on {shared.pop()}' if len(shared) == 1 else ''}"
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def _how(comparison: Comparison, board: Standing) -> list[str]:
+    """Of one pair the counts; the test; what a machine adds."""
+    counts = shown.counts_line(board) if len(board.gaps) == 1 else []
+    return [*counts, test_line(comparison), *estimate_lines(comparison)]
+
+
+def _blocks(comparison: Comparison, board: Standing) -> list[Block]:
+    """The systems; folded the pairs, the analysis of all systems, and the machine's part."""
+    return [
+        _titled(shown.systems_table(board, full=True), board),
+        *_folded([shown.pairs_table(board)], board),
+        *(Block(table, "All systems together") for table in shown.anova_table(comparison)),
+        *(_named(table, MACHINE, MACHINE) for table in comparison_estimates(comparison)),
+    ]
+
+
+def _titled(table: Table, board: Standing) -> Block:
+    """Without places: a row of a page is named by its first cell, the system."""
+    after = ", ".join(filter(None, (board.size, board.where)))
+    title = f"{board.measure} of each system{f' ({after})' if after else ''}"
+    table = table.columns(range(1, len(table.head)))
+    return _named(table, title)
+
+
+def _folded(tables: Iterable[Table], board: Standing) -> list[Block]:
+    pairs = count_of(len(board.gaps), "pair")
+    fold = f"All {pairs}" if len(board.gaps) > 1 else "Effect size and further tests"
+    title = f"{board.measure}: {pairs} of systems"
+    return [_named(table, title, fold) for table in tables]
+
+
+def _named(table: Table, title: str, fold: str = "", notes: Sequence[str] = ()) -> Block:
+    return Block(replace(table, rows=table.cells, title=title, notes=[*table.notes, *notes]), fold)
+
+
+def _sources(
+    blocks: Iterable[Block], comparison: Comparison | None, measures: Mapping[str, str]
+) -> dict[str, str]:
+    """For each column what it is and where it comes from."""
+    known, gap, mean = {**COLUMN, **measures}, "summary.json", "summary.json"
+    if comparison is not None:
+        claim = comparison.claims[0]
+        gap, mean = claim.difference.method, comparison.systems[0].mean.method
+        known["p"] = f"p-value of the verdict ({test_name(comparison)})"
+        known |= {f"p ({test.test})": test.detail or test.method for test in claim.outcomes}
+    sources = {}
+    for head in dict.fromkeys(name for block in blocks for name in block.table.head):
+        name = head.rpartition(": ")[2].partition(" (of ")[0]
+        if name in known:
+            sources[head] = known[name]
+        elif " CI" in name or "interval" in name:
+            sources[head] = f"confidence interval ({mean if 'score' in name else gap})"
+    return sources
+
+
+def _looks(ledger: str | None, data: str) -> Block | None:
+    """The evaluations of a ledger on the same data, in the order in which they were made."""
+    if ledger is None:
+        return None
+    every = read_ledger(ledger)
+    own = [look for look in every if look.fingerprint == data]
+    others = len({look.fingerprint for look in every} - {data})
+    more = f", and evaluations on {others} other data" if others else ""
+    note = (
+        f"{ledger} has {count_of(len(own), 'evaluation')} on these data{more}. p is of an "
+        "evaluation alone; Holm: adjusted for all evaluations on these data."
+    )
+    (table,) = ledger_tables(own)
+    table = table.columns(range(1, len(table.head)))
+    return _named(table, "Evaluations on these data", notes=[note])
+
+
+# ---- charts --------------------------------------------------------------------------------------
+
+
+def _drawn(
+    of: Any, board: Standing | None = None, **context: Any
+) -> tuple[list[Chart], list[Note]]:
+    """The charts that help and that a page can hold, and notes about those that are too large."""
+    from heldout.report.charts.find import charts  # Altair is slow to import
+
+    try:
+        every = [chart for chart in charts(of, **context) if board is None or helps(chart, board)]
+    except HeldoutError as error:
+        return [], [Note("no-chart", f"no charts: {error}", "info")]
+    words = "{}: {:,} rows are too many for a page; heldout chart draws {}"
+    left = [
+        Note("no-chart", words.format(chart.title, len(chart.frame), chart.key), "info")
+        for chart in every
+        if len(chart.frame) > MOST
+    ]
+    return [chart for chart in every if len(chart.frame) <= MOST], left
+
+
+def helps(chart: Chart, board: Standing) -> bool:
+    """Whether a chart shows something that the tables do not; ``heldout chart`` draws all."""
+    frame, gaps = chart.frame, board.gaps
+    match chart.key:
+        case "query-differences-2" | "query-differences-3":  # the table of all queries has them
+            return False
+        case "critical-difference":  # another analysis than that of the tables
+            return False
+        case "heatmap":  # of few systems, or of very many queries, it shows little
+            return frame["system"].n_unique() > 2 and frame["column"].n_unique() < COLUMNS
+        case "optimism":  # scores that are nearly the same are one point
+            whole = frame.filter(frame["split"].is_null())["gap", "held_out"].iter_rows()
+            return any(abs(gap) > VISIBLE * abs(score) for gap, score in whole)
+        case "forest":  # two overlapping intervals mislead about a paired difference
+            return not gaps or len(frame) > 2
+        case "query-differences" | "pairs":  # systems may agree on every unit
+            return any(gap.counts is None or gap.counts[0] + gap.counts[2] for gap in gaps)
+        case "null":  # of one pair only; it is about new queries
+            return len(gaps) == 1 and gaps[0].p is not None
+    return True
