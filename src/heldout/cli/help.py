@@ -36,7 +36,7 @@ def help_of(parser: Parser) -> str:
         entries.append((option.group, f"{', '.join(option.flags)} {value}".rstrip(), option.help))
     entries.append(("help", "-h, --help", "show this help and exit"))
     lines = _columns([entry[1:] for entry in entries])
-    blocks = [f"usage: {usage.lstrip()}", parser.summary]
+    blocks = [f"usage: {usage.lstrip()}", _wrapped(parser.summary)]
     for title, group in groupby(entries, key=lambda entry: entry[0]):
         blocks.append("\n".join([f"{title}:", *(next(lines) for _ in group)]))
     notes = f"{parser.notes}\n" if parser.notes else ""
