@@ -3,6 +3,13 @@
 import pytest
 
 from heldout.cli import main
+from heldout.cli.main import COMMANDS as COMMANDS
+from heldout.cli.options import options_of
+
+
+def flags_of(command):
+    """All options of a command."""
+    return {flag for option in options_of(command) for flag in option.flags}
 
 
 def printed(capsys, *arguments):

@@ -259,10 +259,10 @@ def test_plan_from_a_pilot_from_folds_and_from_a_standard_deviation(capsys, tmp_
     main(["power", "--scores", "folds.csv", "--test-share", "0.25", "--difference", "0.05"])
     out = capsys.readouterr().out
     assert "standard error 0.0154 over 5 folds" in out
-    assert "  0.05          135" in out
+    assert re.search(r"\b0\.05 +135\n", out)
     main(["power", "--sd", "0.15", "--difference", "0.02", "--queries", "100"])
     # z approximation: (1.96 + 0.8416)^2 * (0.15 / 0.02)^2 = 441.5, and a little more for t
-    assert "0.02          444" in capsys.readouterr().out
+    assert re.search(r"\b0\.02 +444\n", capsys.readouterr().out)
 
 
 def test_plan_for_proportions_widths_and_by_simulation(capsys):
@@ -271,8 +271,8 @@ def test_plan_for_proportions_widths_and_by_simulation(capsys):
     main([*given, *more, "--simulate"])
     out = capsys.readouterr().out
     assert "one system succeeds where the other fails on 36.0% of the units" in out
-    assert "  0.1           297" in out
-    assert "  ± 0.05        556" in out
+    assert re.search(r"\b0\.1 +297\n", out)
+    assert re.search(r"± 0\.05 +556\n", out)
     assert "mcnemar test on 500 samples of the pilot's units" in out
     main([*given, *more, "--simulate", "--json"])
     (plan,) = json.loads(capsys.readouterr().out)
@@ -303,17 +303,17 @@ WRONG = {
     "compare qrels.txt baseline.run": "at least two",
     "compare --scores x qrels.txt baseline.run": "not both",
     "compare --scores nowhere.csv": "no such file",
-    "compare --scores t.csv -m AP -m RR": "-m names 2 measures (AP, RR): give one -m and one table",
+    "compare --scores t.csv -m AP -m RR": "-m names 2 measures: give one -m and one table",
     "compare --scores l.csv": "l.csv:2: the unit is missing",
     "compare --scores three.csv --gate better": "name it with --baseline",
-    "list measures --bad": "unrecognized arguments: --bad",
+    "list measures --bad": "unknown option --bad",
     "ledger nowhere.jsonl": "no such file",
     "ledger qrels.txt": "qrels.txt:1: not an evaluation",
     "power": "or --sd",
     "power --sd -1": "sd",
     "power --task text baseline.run improved.run": "texts cannot be planned from",
-    "power --sd 1 --test-share 0.1": "a pilot of folds",
-    "power --sd 1 --simulate": "--simulate needs a pilot",
+    "power --sd 1 --test-share 0.1": "--test-share is for runs",
+    "power --sd 1 --simulate": "simulations need a pilot",
     "power --sd 1 qrels.txt baseline.run": "not both",
     "power qrels.txt baseline.run": "one system (baseline)",
     f"{BOTH} --magic": "unknown option --magic",
@@ -326,10 +326,10 @@ WRONG = {
     f"{BOTH} --ledger .": "not a file",
     f"{BOTH} --unit qid": "--unit is for tables of scores",
     f"{BOTH} --lower-is-better": "--lower-is-better is for tables of scores",
-    f"{BOTH} -m relstring": "-m RelString cannot be compared: it is text",
-    f"{BOTH} -m GMAP": "-m GMAP cannot be compared: it has no mean over queries; use AP",
-    f"{BOTH} -m NumRet -m AP": "-m NumRet cannot be compared: neither high nor low values",
-    f"{BOTH} -m Judged@10": "shows it at 10",
+    f"{BOTH} -m relstring": "RelString has no mean over queries",
+    f"{BOTH} -m GMAP": "GMAP has no mean over queries: compare another, such as AP",
+    f"{BOTH} -m NumRet -m AP": "NumRet has no better or worse",
+    f"{BOTH} -m Judged@10": "Judged@10 has no better or worse",
     f"{BOTH} -f junit": "add --gate",
     f"{BOTH} --gate non-inferior": "--gate non-inferior needs --margin X",
     f"{BOTH} --gate better --margin -1": "expected 0 or more",

@@ -62,7 +62,10 @@ def test_the_list_of_methods(capsys):
             ["first.run", "second.run", "--how", "wsum", "--weights", "1,2,3"],
             "3 weights for 2 runs",
         ),
-        (["first.run", "second.run", "--weights", "1,x"], "--weights 1,x: expected numbers such as"),
+        (
+            ["first.run", "second.run", "--weights", "1,x"],
+            "--weights 1,x: expected numbers such as",
+        ),
         (["first.run", "second.run", "--k", "nan"], "k is nan: expected a number of at least 0"),
         (["first.run", "second.run", "--depth", "0"], "--depth 0: expected a positive integer"),
         (["first.run", "second.run", "--json", "-o", "x.run"], "give one of them"),

@@ -148,7 +148,7 @@ def test_two_classifiers_on_one_hold_out(files, capsys):
     assert (claim["first"], claim["second"]) == ("new", "old")
     assert claim["tests"][0]["test"] == "mcnemar"
     assert claim["significant"]
-    assert "accuracy: 0.8625 vs 0.5375" in run(capsys, "compare", *files).out
+    assert "accuracy 0.8625 vs 0.5375" in run(capsys, "compare", *files).out
     assert [record] == found(capsys, "compare", "--task", "classification", *files)
     head, *rows = files[1].read_text().splitlines()  # neither order nor comments matter
     files[1].write_text("\n".join(["# held-out data", "", head, *rows[::-1]]) + "\n")
@@ -212,7 +212,10 @@ def test_numbers(tmp_path, capsys):
     both = found(capsys, "compare", *task, path, "-m", "RMSE", "-m", "R2")
     assert [one["claims"][0]["difference"] < 0 for one in both] == [True, False]
     assert any("2 measures" in warning["text"] for warning in both[0]["warnings"])
-    assert "for classes" in run(capsys, "compare", *task, path, "--positive", "1", code=2).err
+    assert (
+        "for predicted classes"
+        in run(capsys, "compare", *task, path, "--positive", "1", code=2).err
+    )
     path.write_text("unit,truth,prediction\na,1,2\nb,0,1\n")
     shown = run(capsys, "eval", *task, path)
     assert "MAPE of n does not exist" in shown.err
@@ -343,7 +346,7 @@ WRONG = {
     "eval L -m ECE(bins=0)": "bins=0: expected an integer of at least 1",
     "eval L -m F1(class=maybe)": "no such class",
     "eval L --threshold 0.3": "--threshold 0.3 needs scores",
-    "eval L --gate better": "unrecognized arguments: --gate",
+    "eval L --gate better": "--gate is an option of heldout compare",
     "eval no.csv --task classification": "no such file",
     "eval weak.csv more/weak.csv": "duplicate system name weak",
     "compare L": "one system cannot be compared",
@@ -357,8 +360,8 @@ WRONG = {
     "compare weak.csv strong.csv --by-unit -m MCC --test wilcoxon": "wilcoxon is a test of means",
     "compare weak.csv strong.csv --by-unit -m MCC --correction tukey": "a test of means",
     "compare weak.csv strong.csv noise.csv --gate better": "needs a baseline",
-    "compare qrels.txt baseline.run improved.run --positive x": "--positive is for predictions",
-    "compare qrels.txt baseline.run improved.run --by-unit": "--by-unit is for predictions",
+    "compare qrels.txt baseline.run improved.run --positive x": "--positive is for predicted classes",
+    "compare qrels.txt baseline.run improved.run --by-unit": "--by-unit is for predicted classes",
 }
 
 

@@ -196,8 +196,9 @@ def test_prints_estimates_choices_and_the_comparison(capsys):
     lines = said.out.splitlines()
     results = heldout.Experiment.read("experiment.toml").run()
     estimate = results.estimate("BM25")
-    row = next(line for line in lines if line.startswith("BM25")).split()
-    assert row[:3] == ["BM25", f"{estimate['value']:.4f}", f"[{estimate['low']:.4f},"]
+    assert lines[0].startswith("BM25 is significantly better than mine on queries not used for")
+    row = next(line for line in lines if line.startswith("1  BM25")).split()
+    assert row[2:4] == [f"{estimate['value']:.4f}", f"[{estimate['low']:.4f},"]
     words = " ".join(said.out.split())
     assert "3 folds of the queries (seed 3)" in words
     assert "performance on new queries on these documents" in words
@@ -206,8 +207,8 @@ def test_prints_estimates_choices_and_the_comparison(capsys):
     claim = results.compare("AP").claims[0]
     main(["run", "experiment.toml", "--quiet", "--full"])
     full = capsys.readouterr().out
-    assert "Comparison in held-out nDCG@10" in full
-    assert f"{claim.difference.estimate:+.4f}" in full
+    assert "compared with" in full
+    assert f"{abs(claim.difference.estimate):+.4f}" in full
     assert "results were not kept (use -o FOLDER)" in said.err
 
 
@@ -247,7 +248,7 @@ def test_train_validation_and_test(capsys, by):
     sides = results.splits.filter(side="validation")
     assert len(sides) > 0
     main(["report", "out", "-o", "page.html", "--quiet"])
-    assert "on the validation part of each split" in Path("page.html").read_text()
+    assert "on the validation part of each" in Path("page.html").read_text()
     if by != "query":
         return
     whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="qrels")
@@ -294,7 +295,7 @@ def test_printed_results_name_no_option_of_the_command():
     collection = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="qrels")
     systems = {f"s{n}": f"bm25(k1={n})" for n in range(1, 5)}
     said = str(heldout.Experiment(collection=collection, systems=systems).run())
-    assert "only those with the best system are shown" in " ".join(said.split())
+    assert "s1 has the highest nDCG@10 of 4 systems on held-out queries" in said
     assert "--" not in said
 
 
@@ -339,9 +340,9 @@ def test_a_system_that_fails_is_named_with_its_line(capsys, folder):
     [
         (["experiment.toml", "--resume"], "--resume needs the folder"),
         (["experiment.toml", "-o", "x", "--resume", "--force"], "give one of them"),
-        (["experiment.toml", "--by", "query"], "--by describes an experiment"),
-        (["experiment.toml", "--seed", "0"], "--seed describes an experiment"),
-        (["experiment.toml", "-m", "AP"], "-m describes an experiment"),
+        (["experiment.toml", "--by", "query"], "--by is for systems (--system)"),
+        (["experiment.toml", "--seed", "0"], "--seed is for systems (--system)"),
+        (["experiment.toml", "-m", "AP"], "--measure is for systems (--system)"),
         (["docs.jsonl"], "name the systems to run with --system"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
         (["nowhere", "--system", "bm25"], "nowhere"),
@@ -360,4 +361,4 @@ def test_workers_that_were_started_elsewhere_find_the_files(tmp_path, monkeypatc
     monkeypatch.chdir(other)
     capsys.readouterr()
     main(["run", "experiment.toml", "-o", "second", "--quiet", "--jobs", "2"])
-    assert "held-out" in capsys.readouterr().out
+    assert "better than mine" in capsys.readouterr().out

@@ -190,7 +190,7 @@ def test_judgements_alone_are_split(capsys):
         (["qrels.txt", *LAMBDA, "--folds", "41"], "41 folds but only 40 queries"),
         (["qrels.txt", *LAMBDA, "--folds", "1"], "--folds 1: expected"),
         (["qrels.txt", *LAMBDA, "--seed", "-1"], "--seed: should be greater than or equal to 0"),
-        (["qrels.txt", *LAMBDA, "--leave-one-out", "--folds", "5"], "not allowed with"),
+        (["qrels.txt", *LAMBDA, "--leave-one-out", "--folds", "5"], "exclude each other"),
         (["qrels.txt", *LAMBDA, "--leave-one-out", "--stratify", "x"], "--stratify goes with"),
         (["qrels.txt", *LAMBDA, "--bootstrap", "3", "--repeats", "2"], "--repeats goes with"),
         (["qrels.txt", *LAMBDA, "--folds-file", "gone"], "gone: no such file"),

@@ -4,45 +4,50 @@ import json
 
 import pytest
 
-from heldout.cli import main, parser
+from commands import COMMANDS, flags_of, printed, refused
+from heldout.cli import main
 
 # What has nothing to be quiet about, and what gives files rather than numbers.
-NEVER_NOISY = {"heldout ledger", "heldout list"}
-WRITES_FILES = {"heldout chart", "heldout demo", "heldout report"}
+NEVER_NOISY = {"ledger", "list"}
+WRITES_FILES = {"chart", "demo", "report"}
 
 
-def leaves(one):
-    below = [action for action in one._actions if getattr(action, "choices", None)]
-    below = [action for action in below if isinstance(action.choices, dict)]
-    if not below:
-        yield one
-    for action in below:
-        for command in action.choices.values():
-            yield from leaves(command)
+def test_every_command_can_be_quiet_and_print_json():
+    for name in COMMANDS:
+        assert ("--quiet" in flags_of(name)) != (name in NEVER_NOISY)
+        assert ("--json" in flags_of(name)) != (name in WRITES_FILES)
 
 
-COMMANDS = {one.prog: one for one in leaves(parser())}
-
-
-def options_of(command):
-    return {flag for action in command._actions for flag in action.option_strings}
-
-
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_can_be_quiet_and_print_json(name):
-    flags = options_of(COMMANDS[name])
-    assert "--quiet" in flags or name in NEVER_NOISY
-    assert "--json" in flags or name in WRITES_FILES
-
-
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_help_fits_the_terminal(name, monkeypatch):
+def test_help_fits_the_terminal(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "60")
-    text = COMMANDS[name].format_help()
-    assert f"  {name} " in text.partition("examples:")[2]
-    wide = [line for line in text.splitlines() if len(line) > 60]
-    # A command to copy stays on its line, whatever its length.
-    assert all("heldout " in line and line.startswith("  ") for line in wide)
+    for name in COMMANDS:
+        text = printed(capsys, name, "--help").out
+        assert f"  heldout {name} " in text.partition("examples:")[2]
+        options = text.partition("help:")[0]
+        assert max(map(len, options.splitlines())) <= 60
+        # Lists and commands to copy stay on their lines, whatever their length.
+        assert all(line.startswith("  ") for line in text.splitlines() if len(line) > 60)
+
+
+def test_the_help_of_all_is_a_table(capsys):
+    text = printed(capsys, "--help").out
+    assert "None" not in text
+    rows = text.partition("commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert [row.split()[0] for row in rows if row[2] != " "] == list(COMMANDS)
+
+
+def test_an_option_of_another_command_says_where_it_belongs(capsys):
+    for arguments, said in (
+        ("eval q r --hold-out 1", "--hold-out is an option of heldout run, split, not of"),
+        ("eval q r --depht 3", "unknown option --depht: did you mean --depth?"),
+        ("evla", "unknown command 'evla': did you mean eval?"),
+        ("eval q r --ties doc", "--ties doc: did you mean docid-desc?"),
+        ("split x --folds 2 --hold-out 1", "--folds and --hold-out exclude each other"),
+        ("eval q r --no-summary", "--no-summary goes with --per-unit"),
+        ("eval --task regression a.csv --ties input", "--ties is for runs, not for predicted num"),
+        ("run e.toml --folds 3", "not for an experiment file, in which it is a field"),
+    ):
+        assert said in refused(capsys, *arguments.split())
 
 
 @pytest.fixture

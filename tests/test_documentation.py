@@ -13,7 +13,7 @@ from heldout.cli import main
 from heldout.compiled import cache_folder
 from heldout.data import pydocs
 from heldout.data.pydocs import walk_docstrings
-from heldout.report.page.runtime import chart_runtime
+from heldout.report.page.render import chart_runtime
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

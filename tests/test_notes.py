@@ -7,9 +7,10 @@ import pytest
 
 from heldout import KFold, Scores, compare
 from heldout.notes import CODES, Note, distinct
-from heldout.report.claims import claim_records, claims_text, claims_texts
-from heldout.report.page.of_comparison import part_of_comparisons
-from heldout.report.page.sections import answer_box, part_sections
+from heldout.report import tables, text
+from heldout.report.comparison import comparisons_markdown, comparisons_text
+from heldout.report.page import page
+from heldout.report.table import write_tables
 from heldout.resample.plan import ResamplingWarning
 
 FEW = Note("few-units", "only 5 units: little can be shown")
@@ -50,7 +51,7 @@ def test_notes_are_plain_values():
 def test_a_note_of_the_users_own_is_shown_without_a_code():
     found = comparison(notes=[Note("", "the moon is full")])
     assert found.warnings[0] == Note("", "the moon is full")
-    assert "Warning: the moon is full.\n" in claims_text(found, "table")
+    assert "Warning: the moon is full.\n" in text(found)
 
 
 def test_rewording_changes_no_code():
@@ -58,37 +59,28 @@ def test_rewording_changes_no_code():
     codes = [one.code for one in found.warnings]
     assert codes[:2] == ["few-units", "one-tail"]
     other = reworded(found)
-    (record,) = claim_records([other])
-    assert [(one["code"], one["text"]) for one in record["warnings"]] == [
+    assert [(one["code"], one["text"]) for one in other.to_dict()["warnings"]] == [
         (code, f"sentence number {at}") for at, code in enumerate(codes)
     ]
     lines = [f"Warning: sentence number {at}. [{code}]" for at, code in enumerate(codes)]
-    for kind in ("table", "html"):
-        text = claims_text(other, kind)
-        assert all(line in text for line in lines)
-    part = part_of_comparisons([other])
-    assert [one.code for one in part.checks] == codes
-    page = {one.heading: one.body for one in part_sections(part, "x")}
-    assert all(f"<code>[{code}]</code>" in page["Warnings"] for code in codes)
-    assert not any("sentence number" in one for table in part.tables for one in table.words)
-    assert f"{len(codes)} warnings" in answer_box(part, "x")
+    for shown in (str(other), write_tables(tables(other), "html")):
+        assert all(line in shown for line in lines)
+    shown = page([other])
+    assert all(f". <code>[{code}]</code></li>" in shown for code in codes)
+    assert f">{len(codes)} warnings</a>" in shown
 
 
 def test_infos_are_not_counted_as_warnings():
-    part = replace(part_of_comparisons([comparison()]), checks=(SPLIT,))
-    assert "No warnings." in answer_box(part, "x")
-    (checks,) = (one for one in part_sections(part, "x") if one.heading == "Warnings")
-    assert "<li>Note: the split is test. <code>[split]</code></li>" in checks.body
+    shown = page([replace(comparison(), warnings=(SPLIT,))])
+    assert "No warnings." in shown
+    assert "<li>Note: the split is test. <code>[split]</code></li>" in shown
 
 
-@pytest.mark.parametrize("kind", ["table", "md"])
-def test_a_note_is_shown_once_in_an_output(kind):
-    both = [comparison("AP"), comparison("RR", notes=[SPLIT])]
-    first, second = claims_texts(both, kind)
-    assert "[one-tail]" in first
-    assert "[one-tail]" not in second
-    assert "[split]" in second
-    assert "[split]" not in claims_texts(both, kind, known=[SPLIT])[1]
+@pytest.mark.parametrize("write", [comparisons_text, comparisons_markdown])
+def test_a_note_is_shown_once_in_an_output(write):
+    shown = write([comparison("AP"), comparison("RR", notes=[SPLIT])])
+    assert shown.count("one-tail") == shown.count("[split") == 1
+    assert "split" not in write([comparison("RR", notes=[SPLIT])], quiet=True)
 
 
 def test_warnings_of_plans_carry_the_note():

@@ -41,7 +41,7 @@ def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -
 
         collection = read_collection("pydocs")
         tuned = "BM25 (16 settings) and query likelihood (6) are tuned inside the folds."
-        yield paragraphs([f"{collection.name}: {collection.sizes()}.", tuned], width)
+        yield paragraphs([f"The built-in collection pydocs: {collection.sizes()}.", tuned], width)
         index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
         every = []
         for by, folds, name in _PLANS:
@@ -61,15 +61,15 @@ def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -
         text = page(every, title=title, collection=collection, made=[("this page", "heldout demo")])
         with write_atomically(place / "report.html") as aside:
             aside.write_text(text, encoding="utf-8", newline="\n")
-        yield f"Open {place / 'report.html'} in a browser; the results are in {place}.\n"
-        yield f"Next: {_NEXT}\n"
+        shown = f"Open {place / 'report.html'} in a browser; the results are in {place}."
+        yield paragraphs([shown, f"Next: {_NEXT}"])
 
 
 def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
     """Write the example to `folder` and evaluate it; yield what is printed."""
     from heldout.measure.ranking.evaluate import evaluate_runs
-    from heldout.report import tables, text
-    from heldout.report.table import write_tables
+    from heldout.report.evaluation import evaluation_tables, evaluation_text
+    from heldout.report.table import paragraphs, write_tables
 
     qrels, runs = example()
     result = evaluate_runs(qrels, runs)
@@ -79,14 +79,12 @@ def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
         for run in runs:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
-            written = (
-                f"# Two systems on a synthetic collection\n\n{write_tables(tables(result), 'md')}"
-            )
+            written = f"# Two systems on a synthetic collection\n\n{write_tables(evaluation_tables(result), 'md')}"
             aside.write_text(written, encoding="utf-8")
-    yield text(result, width=width)
+    yield evaluation_text(result, width=width)
     files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"
-    yield f"Written to {place}: {files}. Next:\n"
-    yield f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q\n"
+    command = f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"
+    yield paragraphs([f"Written to {place}: {files}. Next:", command])
 
 
 def example() -> tuple[Qrels, list[Run]]:

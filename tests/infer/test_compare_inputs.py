@@ -61,6 +61,21 @@ def test_queries_that_a_run_lacks_are_left_out_and_named():
     assert skipped.scores.dropped == ("q0", "q1")
 
 
+def test_unequal_judging_is_noticed_whatever_was_measured():
+    unjudged = {q: docs | {f"u{n}": 2.0 for n in range(5)} for q, docs in RUNS["old"].items()}
+    runs = {"old": unjudged, "new": RUNS["new"]}
+    evaluation = evaluate(QRELS, runs, ["RR", "Judged@10"])
+    shares = tuple(evaluation.value(name, "Judged@10") for name in runs)
+    for comparison in (
+        compare(QRELS, runs, "RR"),
+        compare(evaluate(QRELS, runs, "RR")),
+        compare(evaluate(QRELS, runs, "RR").scores("RR")),
+    ):
+        assert comparison.scores.judged == shares
+        assert "judged-apart" in {note.code for note in comparison.warnings}
+        assert "unequal judging: old 30%, new 60% of the top" in str(comparison)
+
+
 def test_judgements_and_runs_in_one_call():
     found = compare(QRELS, RUNS, "nDCG@10")
     assert found.scores.systems == ("old", "new")

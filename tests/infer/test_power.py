@@ -157,7 +157,8 @@ def test_a_pilot_has_the_standard_deviation_of_its_differences_and_a_bound():
     # chi-square with two degrees of freedom: lower 20 % point is -2 ln .8.
     assert plan.bound == pytest.approx(0.1 * math.sqrt(2 / (-2 * math.log(0.8))))
     assert plan.needed == ((0.05, needed(0.1, 0.05)),)
-    assert f"it may be {plan.bound:.4f}" in str(plan)
+    assert f"plan with {plan.bound:.4f}, too" in str(plan)
+    assert "--" not in str(plan)  # options are for the command line
     [plan] = heldout.power(pilot(GENERATOR.normal(size=10)))
     assert "Warning" not in str(plan)
 
@@ -344,9 +345,9 @@ REFUSED = [
     ({"sd": 1, "power": 1.0}, r"power=1"),
     ({"sd": 1, "level": 5}, "level=5"),
     ({"sd": 1, "alternative": "more"}, "alternative='more'"),
-    ({"sd": 1, "simulations": 10}, "needs a pilot with values"),
+    ({"sd": 1, "simulations": 10}, "need a pilot with values"),
     ({"pilot": TWO, "simulations": 10, "units": [1]}, "at least 2 units"),
-    ({"pilot": TWO, "simulations": 10, "test_share": 0.1}, "needs a pilot with values"),
+    ({"pilot": TWO, "simulations": 10, "test_share": 0.1}, "need a pilot with values"),
     ({"pilot": TWO, "test_share": 0}, "test_share=0"),
     ({"pilot": {"A": [1, 2, 3]}}, r"one system \(A\)"),
     ({"pilot": predictions()[:1]}, "at least two"),
@@ -356,5 +357,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("given", "words"), REFUSED)
 def test_impossible_plans_are_refused(given, words):
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=words) as refused:
         heldout.power(**given)
+    assert "--" not in str(refused.value)

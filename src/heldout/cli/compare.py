@@ -7,27 +7,9 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.inputs import (
-    FILES,
-    USAGE,
-    evaluate_texts,
-    given_measures,
-    kind_of,
-    read_predictions,
-    read_scores_of,
-    split_paths,
-)
+from heldout.cli import inputs, output
 from heldout.cli.main import GATE_FAILED, OK
 from heldout.cli.options import Parser, complete
-from heldout.cli.output import (
-    TABLES,
-    check_page,
-    format_of,
-    note,
-    terminal_width,
-    this_command,
-    write,
-)
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 
@@ -38,27 +20,33 @@ if TYPE_CHECKING:
     from heldout.infer.comparison import Comparison
     from heldout.infer.gate import GateResult
 
-FORMATS: Final = (*TABLES, "parquet", "junit")
+FORMATS: Final = (*output.TABLES, "parquet", "junit")
 WIDE: Final = 140  # columns of a terminal from which on everything is shown
 
-TEST_WORDS: Final = {
-    "randomization": "Fisher's randomization test of the means (default); also fisher, permutation",
-    "t": "paired t test of the means (shown beside it by default); also student",
-    "bootstrap-shift": "bootstrap test of the means, for 100 units or more; also bootstrap",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test of wins against losses",
-    "mcnemar": "McNemar's test for scores of 0 and 1 (default for them)",
-    "corrected-t": "t test for folds that share training data; needs --test-share",
-    "retuned-t": "t test that includes tuning in folds (default of heldout run)",
-    "prediction-powered": "t test of human and machine judgements together (with --machine)",
-}
-CORRECTION_WORDS: Final = {
-    "romano-wolf": "stepwise bootstrap of studentized differences (default)",
-    "tukey": "all pairs, studentized range; assumes that all differences vary alike",
-    "holm": "any test: stepwise Bonferroni (default with --test)",
-    "bonferroni": "any test: times the number of comparisons",
-    "bh": "any test: false discovery rate (Benjamini-Hochberg)",
-}
+NOTES: Final = f"""\
+Of two systems the first is the baseline; of three or more all pairs are compared, unless --baseline
+names one; of texts the first file is the baseline. A table is wide (unit,A,B,...) or long
+(system,unit,value).
+
+{inputs.FILES}
+tests (--test):
+  randomization       Fisher's randomization test of the means (default); also fisher, permutation
+  t                   paired t test of the means (shown beside it by default); also student
+  bootstrap-shift     bootstrap test of the means, for 100 units or more; also bootstrap
+  wilcoxon            Wilcoxon signed-rank test
+  sign                sign test of wins against losses
+  mcnemar             McNemar's test for scores of 0 and 1 (default for them)
+  corrected-t         t test for folds that share training data; needs --test-share
+  retuned-t           t test that includes tuning in folds (default of heldout run)
+  prediction-powered  t test of human and machine judgements together (with --machine)
+
+corrections for several comparisons (--correction):
+  romano-wolf  stepwise bootstrap of studentized differences (default)
+  tukey        all pairs, studentized range; assumes that all differences vary alike
+  holm         any test: stepwise Bonferroni (default with --test)
+  bonferroni   any test: times the number of comparisons
+  bh           any test: false discovery rate (Benjamini-Hochberg)
+"""
 EXAMPLES: Final = """\
   heldout compare qrels.txt old.run new.run
   heldout compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
@@ -78,34 +66,22 @@ EXAMPLES: Final = """\
 
 def parser() -> Parser:
     """The parser of this command."""
-    notes = (
-        "Of two systems the first is the baseline; of three or more all pairs are compared, unless "
-        "--baseline names one; of texts the first file is the baseline. A table is wide "
-        f"(unit,A,B,...) or long (system,unit,value).\n\n{FILES}"
-    )
-    for title, words in (
-        ("tests (--test)", TEST_WORDS),
-        ("corrections for several comparisons (--correction)", CORRECTION_WORDS),
-    ):
-        width = max(map(len, words)) + 2
-        lines = "\n".join(f"  {name:<{width}}{meaning}" for name, meaning in words.items())
-        notes += f"\n{title}:\n{lines}\n"
     return Parser(
         "compare",
         "Test which systems are better, and by how much.",
         {"files* FILE": "judgements and runs, predictions, or texts"},
-        usage=f"{USAGE}\n--scores FILE",
+        usage=f"{inputs.USAGE}\n--scores FILE",
         examples=EXAMPLES,
-        notes=notes,
+        notes=NOTES,
     )
 
 
 def run(arguments: Sequence[str]) -> int:
     """Compare the systems, record and write the result, and say whether the gate passes."""
     given = parser().read(arguments)
-    kind = kind_of(given)
+    kind = inputs.kind_of(given)
     options = complete(given, "compare", kind)
-    form = format_of(options, FORMATS)
+    form = output.format_of(options, FORMATS)
     _check(options, form)
     from heldout.infer.comparison import note_measures
 
@@ -114,13 +90,20 @@ def run(arguments: Sequence[str]) -> int:
     if options.data is not None:
         name = options.data.strip()
         comparisons = [replace(c, scores=replace(c.scores, data=name)) for c in comparisons]
-    gates = list(_gates(comparisons, options))
+    gates: list[list[GateResult]] = []
+    if options.gate:
+        from heldout.infer.gate import gate
+
+        for number, each in enumerate(comparisons):  # who sets a gate fixes its side beforehand
+            kept = tuple(note for note in each.warnings if note.code != "one-tail")
+            comparisons[number] = replace(each, warnings=kept)
+        gates = [gate(each, options.gate, options.margin) for each in comparisons]
     results = [result for several in gates for result in several]
     from heldout.report import comparison as report
     from heldout.report.answers import gate_sentence
     from heldout.report.table import note_lines
 
-    width = terminal_width(options)
+    width = output.terminal_width(options)
     shown = {"full": options.full or (width or 0) >= WIDE, "quiet": options.quiet}
     own = {
         "table": lambda: report.comparisons_text(comparisons, width=width, **shown),
@@ -140,9 +123,9 @@ def run(arguments: Sequence[str]) -> int:
     if form == "html":  # the page shows what the ledger holds
         record()
     first = None if form == "html" else record
-    write(comparisons, options, form, frames=("csv", "parquet"), own=own, first=first)
+    output.write(comparisons, options, form, frames=("csv", "parquet"), own=own, first=first)
     said += [f"Open {options.output} in a browser."] if form == "html" else []
-    note(said, options)
+    output.note(said, options)
     if form != "md" or options.output is not None:  # else they were printed with the result
         sys.stderr.writelines(f"{gate_sentence(result)}\n" for result in results)
     return OK if all(result.passed for result in results) else GATE_FAILED
@@ -157,20 +140,20 @@ def _check(options: argparse.Namespace, form: str) -> None:
         options.margin = options.margin or 0.0
         if options.alternative == "two-sided":
             options.alternative = "greater"  # as the gate reads it
-    if (options.gate is None) != (options.margin is None):
-        gate = f"--gate {options.gate} needs --margin X"
-        raise InputError(gate if options.gate else "--margin goes with --gate")
-    if form == "junit" and not options.gate:
-        raise InputError("JUnit XML holds the verdicts of a gate: add --gate")
-    if form == "html":
-        if options.output is None:
-            raise InputError("an HTML report needs a file: name it with -o FILE")
-        check_page(options.output)
-    elif options.collection is not None:
-        raise InputError("--collection goes with an HTML report (-o FILE.html)")
+    html, gate, data = form == "html", options.gate, options.data
+    refused = {
+        f"--gate {gate} needs --margin X": gate and options.margin is None,
+        "JUnit XML holds the verdicts of a gate: add --gate": form == "junit" and not gate,
+        "an HTML report needs a file: name it with -o FILE": html and not options.output,
+        "--collection goes with an HTML report (-o FILE.html)": options.collection and not html,
+        "--data: expected a name for the held-out data": data is not None and not data.strip(),
+    }
+    for message, is_so in refused.items():
+        if is_so:
+            raise InputError(message)
+    if html:
+        output.check_page(options.output)
     check_level(options.level, one_sided=options.gate is not None)
-    if options.data is not None and not options.data.strip():
-        raise InputError("--data: expected a name for the held-out data")
     options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER")
     if options.ledger:
         check_ledger(options.ledger)
@@ -183,68 +166,50 @@ def _compared(kind: str, options: argparse.Namespace, about: list[str]) -> Itera
     """One comparison per measure."""
     from heldout.infer.compare import compare
 
-    settings: dict[str, Any] = {
-        "baseline": options.baseline,
-        "tests": options.test or (),
-        "alternative": options.alternative,
-        "level": options.level,
-        "correction": options.correction or "",
-        "seed": options.seed,
-    }
+    for given, measure in _given(kind, options, about):
+        if options.gate and options.baseline is None and len(getattr(given, "systems", ())) > 2:
+            raise InputError("a gate needs a baseline: name it with --baseline")
+        with progress_bar("pairs", quiet=options.quiet) as progress:
+            yield compare(
+                given,
+                measure,
+                baseline=options.baseline,
+                tests=options.test or (),
+                alternative=options.alternative,
+                level=options.level,
+                correction=options.correction or "",
+                test_share=options.test_share,
+                seed=options.seed,
+                positive=options.positive if kind == "classification" else None,
+                by="unit" if options.by_unit else "auto",
+                progress=progress,
+            )
+
+
+def _given(kind: str, options: argparse.Namespace, about: list[str]) -> Iterator[tuple[Any, Any]]:
+    """What holds the systems, with each of the measures."""
     if kind == "results":
         from heldout.experiment.results.results import Results
 
         results = Results.read(options.scores)
-        _check_baseline(options, results.systems)
-        for measure in options.measure or results.measures:
-            with progress_bar("pairs", quiet=options.quiet) as progress:
-                yield results.compare(measure, **settings, progress=progress)
+        yield from ((results, name) for name in options.measure or results.measures)
     elif kind in {"ranking", "scores"}:
-        several = read_scores_of(kind, options)
-        _check_baseline(options, several[0].systems)
-        for scores in several:
-            with progress_bar("pairs", quiet=options.quiet) as progress:
-                share = options.test_share
-                yield compare(scores, **settings, test_share=share, progress=progress)
+        yield from ((scores, None) for scores in inputs.read_scores_of(kind, options))
     elif kind == "text":
         if len(options.files) < 2:
             raise InputError("one file: there is nothing to compare it with")
-        evaluation = evaluate_texts(options)
+        evaluation = inputs.evaluate_texts(options)
         about += evaluation.about
-        settings["baseline"] = options.baseline or evaluation.names[0]
-        for measure in evaluation.measures:
-            yield compare(evaluation, measure, **settings)
+        options.baseline = options.baseline or evaluation.names[0]
+        yield from ((evaluation, measure) for measure in evaluation.measures)
     else:
         from heldout.infer.scored_inputs import PredictionSystems
 
         with progress_bar("reading", quiet=options.quiet) as progress:
-            systems = PredictionSystems.of(
-                read_predictions(kind, options, progress), options.baseline
-            )
-        _check_baseline(options, [system.name for system in systems.systems])
-        settings |= {"positive": options.positive, "by": "unit" if options.by_unit else "auto"}
-        for measure in systems.measures(given_measures(options.measure, kind)):
-            yield compare(systems, measure, **settings)
-
-
-def _check_baseline(options: argparse.Namespace, systems: Sequence[str]) -> None:
-    if options.gate and options.baseline is None and len(systems) > 2:
-        raise InputError("a gate needs a baseline: name it with --baseline")
-
-
-def _gates(
-    comparisons: list[Comparison], options: argparse.Namespace
-) -> Iterator[list[GateResult]]:
-    """The verdicts of the gate on each comparison, without the warning of one-sided tests."""
-    if options.gate is None:
-        return
-    from heldout.infer.gate import gate
-
-    for number, comparison in enumerate(comparisons):
-        if options.gate == "better":  # whoever sets a gate fixes its side beforehand
-            kept = tuple(note for note in comparison.warnings if note.code != "one-tail")
-            comparisons[number] = replace(comparison, warnings=kept)
-        yield gate(comparison, options.gate, options.margin)
+            several = inputs.read_predictions(kind, options, progress)
+        systems = PredictionSystems.of(several, options.baseline)
+        measures = systems.measures(inputs.given_measures(options.measure, kind))
+        yield from ((systems, measure) for measure in measures)
 
 
 # ---- showing -------------------------------------------------------------------------------------
@@ -272,7 +237,7 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
     from heldout.report.page import page
 
     files = ("files", ", ".join(options.files))
-    inputs = [files if options.scores is None else ("scores", options.scores)]
+    provenance = [files if options.scores is None else ("scores", options.scores)]
     behind: dict[str, Any] = {}
     if kind == "ranking" and "-" not in options.files:
         from heldout.data.collection_files import read_collection
@@ -281,16 +246,16 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
         from heldout.measure.ranking.evaluate import policies_in_words
 
         qrels, *runs = options.files
-        behind["qrels"] = read_qrels(*split_paths(qrels))
+        behind["qrels"] = read_qrels(*inputs.split_paths(qrels))
         behind["runs"] = dict(zip(comparisons[0].scores.systems, map(read_run, runs), strict=True))
         if options.collection is not None:
             behind["collection"] = read_collection(options.collection)
         ties = str(Run.__dataclass_fields__["ties"].default)
         policies = policies_in_words([ties], "skip" if options.intersection else "zero")
-        inputs += [(f"policy: {name}", words) for name, words in policies]
-    made = [("command", this_command())]
+        provenance += [(f"policy: {name}", words) for name, words in policies]
+    made = [("command", output.this_command())]
     ledger = options.ledger or None
-    return page(comparisons, ledger=ledger, provenance=inputs, made=made, **behind)
+    return page(comparisons, ledger=ledger, provenance=provenance, made=made, **behind)
 
 
 def _recorded(
@@ -303,22 +268,16 @@ def _recorded(
 
     from heldout.infer.ledger import Look, record_looks
 
-    command = this_command()
+    command = output.this_command()
     looks = record_looks(
         options.ledger,
         (
             Look(
-                comparison.scores.data,
-                (claim.first, claim.second),
-                comparison.scores.measure,
-                claim.outcomes[0].test,
-                claim.outcomes[0].p,
-                claim.difference.estimate,
-                len(comparison.scores.units),
-                command,
+                *(each.scores.data, claim[:2], each.scores.measure, *claim.outcomes[0][:2]),
+                *(claim.difference.estimate, len(each.scores.units), command),
             )
-            for comparison in comparisons
-            for claim in comparison.claims
+            for each in comparisons
+            for claim in each.claims
         ),
     )
     same = [look for look in looks if look.fingerprint == comparisons[0].scores.data]

@@ -13,7 +13,6 @@ from heldout.cli.inputs import (
     import_numpy_without_threads,
     judgements_and_runs,
     kind_of,
-    machine_given,
     read_predictions,
     split_paths,
 )
@@ -88,8 +87,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _rankings(options: argparse.Namespace, form: str) -> None:
-    if options.no_summary and not options.per_unit:
-        raise InputError("--no-summary goes with --per-unit (-q)")
     if options.machine is not None and form in OF_RUNS:
         raise InputError(f"--format {form} does not go with --machine")
     if options.machine is not None and options.per_unit:  # combined estimates are means
@@ -165,7 +162,8 @@ def _evaluated(judgements: Qrels, runs: list[str], options: argparse.Namespace) 
             judged_only=options.judged_only,
             ties=options.ties,
             progress=progress,
-            **machine_given(options),
+            machine=options.machine,
+            assume_random=options.assume_random,
         )
 
 

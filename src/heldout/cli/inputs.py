@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.scores import Scores
-    from heldout.measure.base import Measure
     from heldout.measure.evaluation import Evaluation
 
 USAGE: Final = (
@@ -97,6 +96,8 @@ def kind_of(given: argparse.Namespace) -> str:
     if scores is not None:
         if files:
             raise InputError("give either --scores or files, not both")
+        if task is not None:
+            raise InputError("--task is for files, not for --scores")
         return "results" if os.path.isdir(scores) else "scores"
     if getattr(given, "references", None):
         if task not in {None, "text"}:
@@ -129,15 +130,6 @@ def given_measures(names: Sequence[str] | None, task: str) -> list[Any]:
     return measures
 
 
-def machine_given(options: argparse.Namespace) -> dict[str, Any]:
-    """The judgements of a machine as the library takes them; empty without any."""
-    if options.machine is None:
-        if options.assume_random:
-            raise InputError("--assume-random goes with --machine FILE")
-        return {}
-    return {"machine": options.machine, "assume_random": options.assume_random}
-
-
 def read_predictions(
     kind: str,
     options: argparse.Namespace,
@@ -163,27 +155,23 @@ def read_scores_of(kind: str, options: argparse.Namespace) -> list[Scores]:
     """The scores of runs, of a table or of results, one object per measure."""
     if kind == "scores":
         return list(_table(options))
-    if kind == "results":
-        from heldout.experiment.results.results import Results
-
-        results = Results.read(options.scores)
-        return [results.scores(name) for name in options.measure or results.measures[:1]]
     if not options.files:
         raise InputError("no input: give judgements and runs, or --scores FILE (see --help)")
     from heldout.data.qrels import read_qrels  # NumPy comes with it
     from heldout.measure.names import parse_measures
-    from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics
+    from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics, refuse_incomparable
 
     measures = parse_measures(given_measures(options.measure, kind) or ["nDCG@10"], "ranking")
     for measure in measures:
-        _refuse_incomparable(measure)
+        refuse_incomparable(measure)
     qrels, runs = judgements_and_runs(options.files)
     result = evaluate_runs(
         read_qrels(*split_paths(qrels), subtopics=needs_subtopics(measures)),
         runs,
         measures,
         missing="skip" if options.intersection else "zero",
-        **(machine_given(options) if hasattr(options, "machine") else {}),
+        machine=getattr(options, "machine", None),
+        assume_random=getattr(options, "assume_random", False),
     )
     return [result.scores(measure) for measure in measures]
 
@@ -193,65 +181,31 @@ def _table(options: argparse.Namespace) -> Iterator[Scores]:
 
     from heldout.data.score_tables import scored_units  # NumPy comes with it
     from heldout.data.scores import paired_scores
-
-    tables = scored_units(options.scores, units=options.unit)
-    names = options.measure or ["score"]
-    if "" not in tables:
-        names = _measures_of_table(options.scores, list(tables), options.measure or [])
-    elif len(names) > 1:
-        raise InputError(
-            f"{options.scores} has no column measure, but -m names {len(names)} measures "
-            f"({', '.join(names)}): give one -m and one table per measure, or add that column"
-        )
-    for name in names:
-        scores = paired_scores(tables[name if name in tables else ""], name)
-        yield replace(scores, higher_is_better=not options.lower_is_better)
-
-
-def _measures_of_table(path: str, there: list[str], wanted: list[str]) -> list[str]:
-    """The measures to take from a table, as it spells them."""
     from heldout.measure.names import parse_measures
+    from heldout.measure.ranking.evaluate import refuse_incomparable
     from heldout.notes import named_few
 
-    def known(name: str) -> list[Measure]:
+    path, wanted = options.scores, options.measure or []
+    tables = scored_units(path, units=options.unit)  # by measure; "" without such a column
+    shown = named_few(tables, len(tables), 10)
+    if not wanted and len(tables) > 1:
+        raise InputError(f"{path} has {len(tables)} measures: choose with -m ({shown})")
+    if len(wanted) > 1 and "" in tables:
+        raise InputError(
+            f"{path} has no column measure, but -m names {len(wanted)} measures: give one -m and "
+            "one table per measure, or add that column"
+        )
+    for name in dict.fromkeys(wanted or [name or "score" for name in tables]):
+        usual, known = name, []
         with suppress(MeasureError):  # else a name of the user's
-            return parse_measures([name], "ranking")
-        return []
-
-    shown = named_few(there, len(there), 10)
-    if not wanted and len(there) > 1:
-        raise InputError(f"{path} has {len(there)} measures: choose with -m ({shown})")
-    names = there
-    if wanted:
-        names = [
-            spelling
-            for name in wanted
-            for spelling in (
-                [name] if name in there else ([str(one) for one in known(name)] or [name])
-            )
-        ]
-    for name in names:
-        if name not in there:
-            raise InputError(f"{path} has no measure {name}; it has {shown}")
-        for measure in known(name):
-            _refuse_incomparable(measure)
-    return list(dict.fromkeys(names))
-
-
-def _refuse_incomparable(measure: Measure) -> None:
-    """Refuse, before anything is read, measures without a better and a worse."""
-    family = measure.definition
-    if family.how == "text":
-        reason = "it is text, not a number"
-    elif family.how == "geometric":
-        reason = "it has no mean over queries; use AP instead"
-    elif measure.family == "Judged":
-        reason = "it is not a quality measure; the comparison shows it at 10 anyway"
-    elif family.higher_is_better is None:
-        reason = "neither high nor low values are better; heldout eval shows it"
-    else:
-        return
-    raise MeasureError(f"-m {measure} cannot be compared: {reason}")
+            known = parse_measures([name], "ranking")
+        for measure in known:
+            refuse_incomparable(measure)
+            usual = name if name in tables else str(measure)
+        table = tables.get("") or tables.get(usual)
+        if table is None:
+            raise InputError(f"{path} has no measure {usual}; it has {shown}")
+        yield replace(paired_scores(table, usual), higher_is_better=not options.lower_is_better)
 
 
 def evaluate_texts(options: argparse.Namespace) -> Evaluation:
@@ -300,15 +254,14 @@ PLANS: Final = {
     "later": ("chronological", "order"),
 }
 """Options that name a plan: its kind, and the field that has their value."""
+_WORDS: Final = ("near-duplicates", "duplicates", "none")  # groups that are no files
 
 
 def plan_table(options: argparse.Namespace) -> dict[str, Any]:
     """The options of plans as the table ``[plan]`` of an experiment; without effect: refused."""
     names = (*PLANS, "repeats", "validation", "stratify", "groups")
-    given = {name: getattr(options, name) for name in names}
+    given = {name: getattr(options, name, None) for name in names}
     given = {name: value for name, value in given.items() if value not in (None, False)}
-    if "validation" in given and "hold_out" not in given:
-        raise InputError("--validation goes with --hold-out")
     named = next((name for name in given if name in PLANS), "folds")
     for name in ("repeats", "stratify"):
         if name in given and named not in {"folds", "hold_out"}:
@@ -319,7 +272,7 @@ def plan_table(options: argparse.Namespace) -> dict[str, Any]:
     for name, value in given.items():
         kind, field = PLANS.get(name, (None, name))
         table |= {} if kind is None else {"kind": kind}
-        is_file = name in {"later", "groups"} and value not in _words() and os.path.isfile(value)
+        is_file = name in {"later", "groups"} and value not in _WORDS and os.path.isfile(str(value))
         if field is not None:
             is_table = is_file or name in {"folds_file", "test_ids"}
             table[field] = {"file": value} if is_table else value
@@ -336,18 +289,3 @@ def of_both(plan: dict[str, Any]) -> dict[str, Any]:
     queries = {name: value for name, value in plan.items() if name != "groups" or not near}
     folds = {"folds": 5} if plan.get("kind", "kfold") == "kfold" else {}
     return {"queries": folds | queries, "documents": folds | plan}
-
-
-def given_groups(given: str | None) -> Any:
-    """What a plan takes as groups: a word that it knows, or the group of each id in a file."""
-    if given is None or given in _words():
-        return given
-    from heldout.resample.fold_files import read_column
-
-    return read_column(given, "group")
-
-
-def _words() -> Any:
-    from heldout.resample.groups import KINDS
-
-    return KINDS

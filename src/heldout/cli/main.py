@@ -30,24 +30,10 @@ _WRITING: Final = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBA
 _HELP: Final = frozenset({"-h", "--help"})
 
 SUMMARY: Final = "Is system B really better than system A on data it has never seen?"
-COMMANDS: Final = {
-    "eval": "measure runs, predictions or texts",
-    "compare": "test which systems are better, and by how much",
-    "run": "tune on training data, measure on held-out data, and compare",
-    "report": "write an HTML report of results",
-    "chart": "draw a chart of results, scores, predictions or studies",
-    "split": "split a collection into training and held-out parts",
-    "collection": "show a collection, or write it in another format",
-    "index": "index a collection, or show an index",
-    "search": "search a collection and write a run",
-    "fuse": "fuse the ranked lists of several runs",
-    "agree": "measure how far machine judgements agree with human ones",
-    "power": "plan the amount of data, or the smallest detectable difference",
-    "ledger": "list evaluations of held-out data, with adjusted p-values",
-    "study": "check estimation methods where the truth is known",
-    "list": "list measures, models, fusion methods or charts",
-    "demo": "tune and compare two rankers on the built-in collection",
-}
+COMMANDS: Final = (
+    *("eval", "compare", "run", "report", "chart", "split", "collection", "index"),
+    *("search", "fuse", "agree", "power", "ledger", "study", "list", "demo"),
+)
 NOTES: Final = """\
 Results go to standard output, notes to standard error. --quiet prints the result only, --json is
 for programs. Exit code: 0; 1 if a gate fails; 2 for wrong input. heldout COMMAND --help explains a
@@ -81,7 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if closed and sys.stdout.buffer.tell() and "--gate" not in given:  # its answer is the code
             raise OSError(errno.EBADF, "standard output is closed")  # noqa: TRY301
     except HeldoutError as error:
-        _end(WRONG, _message(error, given))
+        from heldout.cli.options import spelled
+
+        command = given[0] if given else ""
+        _end(WRONG, error.in_words(lambda argument: spelled(argument, command)))
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""
         _end(
@@ -98,63 +87,47 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         _end(WRONG, _system_fault(error))
     except Exception as error:  # noqa: BLE001 - a fault of ours; exit code 1 is that of a gate
-        import traceback
-
-        traceback.print_exc()
-        _end(WRONG, f"internal error, please report it ({type(error).__name__}: {error})")
+        _end(WRONG, _own_fault(error))
     if code:
         sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:
     """Run a command; it returns its exit code, so only code of the user's exits."""
-    if not arguments:
-        raise InputError("expected a command (see heldout --help)")
-    command, *rest = arguments
-    if command in COMMANDS:
-        module = import_module(f"heldout.cli.{command}")
-        if not hasattr(module, "parser"):
-            from heldout.cli.old_main import run_old
+    command, *rest = arguments or [""]
+    if command not in COMMANDS or not _HELP.isdisjoint(rest):
+        sys.stdout.write(_about(command))
+        return OK
+    module = import_module(f"heldout.cli.{command}")
+    try:
+        return int(module.run(rest))
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        from heldout.errors import cause_of
 
-            return run_old(arguments)
-        if not _HELP.isdisjoint(rest):
-            from heldout.cli.help import help_of
+        raise HeldoutError(f"your code failed: {cause_of(error)}") from error
 
-            return _print(help_of(module.parser()))
-        try:
-            return int(module.run(rest))
-        except (Exception, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            from heldout.errors import cause_of
 
-            raise HeldoutError(f"your code failed: {cause_of(error)}") from error
+def _about(command: str) -> str:
+    """The help of a command or of all, or the version."""
     if command == "--version":
         from heldout import __version__
 
-        return _print(f"heldout {__version__}\n")
-    if command in _HELP:
-        from heldout.cli.help import help_of_all
+        return f"heldout {__version__}\n"
+    if command not in {*COMMANDS, *_HELP}:
+        from heldout.cli.options import meant
 
-        return _print(help_of_all(SUMMARY, COMMANDS, NOTES))
-    from heldout.cli.options import meant
+        what = "option" if command.startswith("-") else "command"
+        said = (
+            f"unknown {what} {command!r}: {meant(command, COMMANDS)}" if command else "no command"
+        )
+        raise InputError(f"{said} (see heldout --help)")
+    from heldout.cli.help import help_of, help_of_all
 
-    what = "option" if command.startswith("-") else "command"
-    raise InputError(f"unknown {what} {command!r}: {meant(command, COMMANDS)} (see heldout --help)")
-
-
-def _print(text: str) -> int:
-    sys.stdout.write(text)
-    return OK
-
-
-def _message(error: HeldoutError, arguments: list[str]) -> str:
-    """The message of an error in the words of the command line."""
-    from heldout.cli.options import spelled
-
-    return error.in_words(
-        lambda argument: spelled(argument, arguments[0]) if arguments else str(argument)
-    )
+    names = [command] if command in COMMANDS else COMMANDS
+    parsers = [import_module(f"heldout.cli.{name}").parser() for name in names]
+    return help_of(parsers[0]) if command in COMMANDS else help_of_all(SUMMARY, parsers, NOTES)
 
 
 def _end(code: int, message: str = "") -> NoReturn:
@@ -215,6 +188,17 @@ def _terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, usual)
+
+
+def _own_fault(error: Exception) -> str:
+    """A fault of ours as a message; its traceback is printed."""
+    cause = error.__context__
+    if isinstance(cause, OSError) and cause.errno == errno.EMFILE:  # a library stumbled over it
+        return _system_fault(cause)
+    import traceback
+
+    traceback.print_exception(error)
+    return f"internal error, please report it ({type(error).__name__}: {error})"
 
 
 def _system_fault(error: OSError) -> str:

@@ -1,55 +1,50 @@
 """Every option, once: as the help shows it, with the commands and the inputs that it is for.
 
-Parsers, help and all refusals are made from this table: of values that are not of their kind, of
-options of other commands, and of options that mean nothing for what is given.
+Parsers, help and refusals are made from this table.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from heldout.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-# `commands | title in the help | inputs`, then the options: `VALUE...` may be repeated, `VALUE+`
-# takes several values, `a|b` are choices, `=` precedes the default, and without a value it is a
-# switch. What a value must be is in `KINDS`. Options of `run` without help are fields of
-# `Experiment`.
+# `commands | title in the help | inputs`, then options: `VALUE...` may be repeated, `VALUE+` takes
+# several values, `a|b` are choices, `=` precedes the default, without a value it is a switch. What
+# values must be is in `KINDS`. Options of `run` without help are fields of `Experiment`.
 TABLE: Final = """\
-compare power | options
-  -m --measure NAME...       measure (repeat for more; default: nDCG@10); with --scores: one of its
-                             measures, or a name for the scores
-eval | options
-  -m --measure NAME...       measure (repeat for more)
+eval compare power agree | options
+  -m --measure NAME...  measure (repeat for more)
 eval | options | ranking
-  -q --per-unit              print the value of every query
-  -n --no-summary            with -q: print no means
-  -l --rel GRADE=1           lowest grade that counts as relevant
-  -J --judged-only           ignore documents without a judgement
-  -M --depth N               use the first N documents per query
-  -N --docs GRADE=0          documents in all, for utility
-  -c --complete              count judged queries missing from a run as 0 (default, except with
-                             --format trec, which leaves them out as trec_eval does)
-  --intersection             average over the judged queries that all runs have
+  -q --per-unit         print the value of every query
+  -n --no-summary       with -q: print no means
+  -l --rel GRADE=1      lowest grade that counts as relevant
+  -J --judged-only      ignore documents without a judgement
+  -M --depth N          use the first N documents per query
+  -N --docs GRADE=0     documents in all, for utility
+  -c --complete         count judged queries missing from a run as 0 (default, except with --format
+                        trec, which leaves them out as trec_eval does)
   --ties docid-desc|docid-asc|input=docid-desc  order of documents with equal scores
+eval compare power | options | ranking
+  --intersection        use the queries that all runs have (default: a missing query counts 0)
 compare | options
-  -b --baseline NAME         compare all other systems with this one
-  --test NAME...             test (repeat; the first decides)
-  --correction NAME          correction for several comparisons
-  --gate better|non-inferior|equivalent  exit with code 1 unless this is shown (one-sided at
-                             1 - level)
-  --margin X                 margin of --gate (default for better: 0)
-  --ledger FILE              count this evaluation of the held-out data in FILE (default:
-                             $HELDOUT_LEDGER)
-  --data NAME                name of the held-out data in the ledger (default: a fingerprint)
+  -b --baseline NAME    compare all other systems with this one
+  --test NAME...        test (repeat; the first decides)
+  --correction NAME     correction for several comparisons
+  --gate better|non-inferior|equivalent  exit with code 1 unless shown (one-sided at 1 - level)
+  --margin X            margin of --gate (default for better: 0)
+  --ledger FILE         count this evaluation of held-out data in FILE (default: $HELDOUT_LEDGER)
+  --data NAME           name of the held-out data in the ledger (default: a fingerprint)
 run | options | systems
-  --system SYSTEM...         system (repeat for more)
-  --against RUN+             run files to compare with, not tuned
-  -m --measure NAME...       measure (repeat for more; default: nDCG@10)
+  --system SYSTEM...    system (repeat for more)
+  --against RUN+        run files to compare with, not tuned
+  -m --measure NAME...  measure (repeat for more; default: nDCG@10)
   --by
   --tune-for NAME
   --inner K
@@ -58,201 +53,163 @@ run | options | systems
   --depth N
   -b --baseline NAME
 report | options
-  --title TEXT               title (default: the question)
-  --ledger FILE              show the evaluations of these data in a ledger
+  --title TEXT          title (default: the question)
+  --ledger FILE         show the evaluations of these data in a ledger
 report chart | options
-  --unverified               use results even if their files were changed after the experiment
+  --unverified          use results even if their files were changed after the experiment
 chart | options
-  -m --measure NAME          measure of the results or the table
-  --dark                     light text on a dark background
+  -m --measure NAME     measure of the results or the table
+  --dark                light text on a dark background
 split | options
-  --by query|document|both=query  what is held out: queries, documents, or both
-  --assignments FILE         write the fold of each unit, as --folds-file reads it (.tsv or .csv;
-                             - prints it)
-  --sample N                 draw N random units: print the ids of queries, or write a collection
-                             with -o
+  --by query|document|both=query  what is held out
+  --assignments FILE    write the fold of each unit, as --folds-file reads it (.tsv, .csv; - prints)
+  --sample N            draw N random units: print ids of queries, or write a collection with -o
 index | options | index
-  --verify                   compare every byte of an index with its checksums
+  --verify              compare every byte of an index with its checksums
 search | options | collection index
-  --model MODEL=bm25         model, such as bm25(k1=0.9, b=0.4); see heldout list models
-  --query WORDS              show the best documents for these words
+  --model MODEL=bm25    model, such as bm25(k1=0.9, b=0.4); see heldout list models
+  --query WORDS         show the best documents for these words
 search | options | vectors
   --metric cosine|ip=cosine  how vectors are compared
 search | options
-  -k --depth N               documents per query (default: 1000; with --query 10)
+  -k --depth N          documents per query (default: 1000; with --query 10)
 fuse | options
-  --how NAME=rrf             method: see heldout list methods
-  --norm NAME                normalisation of scores per query: minmax, max, sum, zscore, rank, none
-                             (default: minmax; rrf has none)
-  --weights X,Y              for wsum: one weight per run, separated by commas
-  --k X                      for rrf (default: 60)
-  --depth N                  documents per query (default: all)
-  --name NAME                name of the run (default: the method)
+  --how NAME=rrf        method: see heldout list methods
+  --norm NAME           normalisation of scores per query: minmax, max, sum, zscore, rank, none
+                        (default: minmax; rrf has none)
+  --weights X,Y         for wsum: one weight per run, separated by commas
+  --k X                 for rrf (default: 60)
+  --depth N             documents per query (default: all)
+  --name NAME           name of the run (default: the method)
 agree | options
-  --runs RUN+                runs to rank under both judgements
-  -m --measure NAME...       with --runs: measure (repeat for more; default: nDCG@10)
-  -l --rel N=1               lowest grade that counts as relevant
+  --runs RUN+           runs to rank under both judgements
+  -l --rel N=1          lowest grade that counts as relevant
 power | options
-  --difference X+            differences to detect
-  --queries --units N+       amounts of data: queries or units
-  --half-width X+            half-widths of the interval of the difference
-  --power X=0.8              power
-  --sd X                     standard deviation of the differences, if known
-  --simulate                 also compute the power by simulation
-power | options | ranking classification regression scores results
-  --test-share X             units are folds: n_test / n_train, 0.1111 for 10 folds
+  --difference X+       differences to detect
+  --queries --units N+  amounts of data: queries or units
+  --half-width X+       half-widths of the interval of the difference
+  --power X=0.8         power
+  --sd X                standard deviation of the differences, if known
+  --simulate            also compute the power by simulation
 study | options
-  --system SYSTEM=bm25       model (see heldout list models); ranges are tuned: bm25(k1=0.5:3:6,
-                             b=0.3,0.75), ql-dirichlet(mu=10:9999:7:log)
+  --system SYSTEM=bm25  model, with ranges that are tuned: bm25(k1=0.5:3:6, b=0.3,0.75)
   -m --measure NAME=nDCG@10  measure
-  --draws N=200              repetitions
-  --fraction X=0.5           fraction of the documents used as training data
-  --sets N=1                 disjoint samples of that size per repetition
-  --folds K=5                document folds
-  --pre-split                tune once before splitting (leaks)
-  --replicates GRADE=100     random half-samples per interval
+  --draws N=200         repetitions
+  --fraction X=0.5      fraction of the documents used as training data
+  --sets N=1            disjoint samples of that size per repetition
+  --folds K=5           document folds
+  --pre-split           tune once before splitting (leaks)
+  --replicates GRADE=100  random half-samples per interval
 demo | options
-  --files                    write small example files (judgements, two runs) instead
+  --files               write small example files (judgements, two runs) instead
 eval compare power | predictions
-  --task ranking|classification|regression|text  what the files hold (default: recognised by
-                             content)
-eval compare power | predictions | classification
-  --positive CLASS           positive class of two (default: the last)
+  --task ranking|classification|regression|text  what files hold (default: recognised by content)
+eval compare power chart | predictions | classification
+  --positive CLASS      positive class of two (default: the last)
 eval | predictions | classification
-  --threshold X              predict the positive class from this score on
-  --per-class                precision, recall, … of each class
-  --confusion                confusion matrices
-  --hull                     ROC convex hull of all systems (two classes)
+  --threshold X         predict the positive class from this score on
+  --per-class           precision, recall, … of each class
+  --confusion           confusion matrices
+  --hull                ROC convex hull of all systems (two classes)
 compare power | predictions | classification regression
-  --by-unit                  compare over units even if there are folds
+  --by-unit             compare or plan over units even if there are folds
 eval compare | texts | text
-  -r --references FILE...    references (repeat for more)
+  -r --references FILE...  references (repeat for more)
 compare power | input
-  --scores FILE              table of scores (CSV, TSV or Parquet; wide or long; also the output of
-                             heldout eval -q), or a results folder of heldout run
+  --scores FILE         table of scores (CSV, TSV or Parquet; wide or long; also the output of
+                        heldout eval -q), or a results folder of heldout run
 compare power | input | scores
-  --unit NAME                with --scores: column of unit ids
-  --lower-is-better          with --scores: errors, times
-compare power | input | ranking
-  --intersection             use the judged queries that all runs have (default: a missing query
-                             counts 0; a table is always read so)
-run | input | systems
+  --unit NAME           with --scores: column of unit ids
+compare power chart | input | scores
+  --lower-is-better     table of scores: errors, times
+run search | input | systems collection
   --index FOLDER
-search | input | collection
-  --index FOLDER             index of the collection (see heldout index)
 run split collection study search | input | systems collection index vectors
-  --queries FILE             queries, if the collection has none
+  --queries FILE        queries, if the collection has none
 run split collection study | input | systems
-  --qrels FILE               judgements (separate several files with commas)
+  --qrels FILE          judgements (separate several files with commas)
 collection search | input | collection index
-  --query-field NAME=title   title, description, narrative, or several joined by +
+  --query-field NAME=title  title, description, narrative, or several joined by +
 collection index | input | collection
-  --fields NAMES             document fields to read, separated by commas
-  --encoding NAME=utf-8      text encoding
+  --fields NAMES        document fields to read, separated by commas
+  --encoding NAME=utf-8  text encoding
 collection | input
-  --split NAME               split of a BEIR folder (default: test)
-report chart | input
-  --collection NAME          collection, for texts and judgements
-chart | input
-  --lower-is-better          table of scores: errors, times
-  --positive CLASS           predictions: the positive class
+  --split NAME          split of a BEIR folder (default: test)
+compare report chart | input
+  --collection NAME     collection, for texts and judgements in a report or a chart
 eval compare | machine judgements | ranking
-  --machine FILE             judgements of a machine for these and further queries, to make the
-                             human ones count for more
-  --assume-random            the queries with human judgements are a random sample of all (heldout
-                             split --sample)
+  --machine FILE        judgements of a machine for these and further queries
+  --assume-random       the queries with human judgements are a random sample of all
 run | machine judgements | systems
   --machine FILE
   --assume-random
 run split | plan (what is held out) | systems
-  --folds K                  K folds, each held out once (default: 10 for queries, 5 for documents)
-  --hold-out SHARE           a random fraction, or number, of units
-  --leave-one-out            every unit alone
-  --bootstrap N              N bootstrap samples; units that are not drawn are held out
-  --folds-file FILE          folds from a table of id and fold, or from JSON
-  --test-ids FILE            the ids in a file, one per line
-  --later FILE               the latest fifth, by a table of id and time
-  --repeats N                repeat folds or hold-out N times (default: 1)
-  --validation SHARE         with --hold-out: a validation part of this size, to tune on
-  --stratify NAME            balance the parts: relevance (number of relevant documents), length, or
-                             a field of the queries
+  --folds K             K folds, each held out once (default: 10 for queries, 5 for documents)
+  --hold-out SHARE      a random fraction, or number, of units
+  --leave-one-out       every unit alone
+  --bootstrap N         N bootstrap samples; units that are not drawn are held out
+  --folds-file FILE     folds from a table of id and fold, or from JSON
+  --test-ids FILE       the ids in a file, one per line
+  --later FILE          the latest fifth, by a table of id and time
+  --repeats N           repeat folds or hold-out N times (default: 1)
+  --validation SHARE    with --hold-out: a validation part of this size, to tune on
+  --stratify NAME       balance relevance (relevant documents), length, or a field of the queries
 run split study | plan (what is held out) | systems
-  --groups WHAT              keep units together: near-duplicates (documents with almost the same
-                             text), duplicates (the same text; default for documents), none, or a
-                             table of id and group
+  --groups WHAT         keep units together: near-duplicates (almost the same text), duplicates (the
+                        same text; default for documents), none, or a table of id and group
 eval compare agree power | analysis
-  --level X=0.95             confidence level of intervals and tests
+  --level X=0.95        confidence level of intervals and tests
 compare power | analysis
-  --alternative two-sided|greater|less=two-sided  alternative hypothesis (greater: the new system
-                             is better)
-compare | analysis | ranking scores
-  --test-share X             units are folds: n_test / n_train, 0.1111 for 10 folds (known for
-                             predictions)
+  --alternative two-sided|greater|less=two-sided  alternative hypothesis (greater: new is better)
+compare power | analysis | ranking scores
+  --test-share X        units are folds: n_test / n_train, 0.1111 for 10 folds
 run | analysis | systems
   --level X
 run index search study | text analysis | systems collection
-  --stemmer NAME             Snowball stemmer, such as english or german
-  --stop LIST                stop words: english, or a file of words
+  --stemmer NAME        Snowball stemmer, such as english or german
+  --stop LIST           stop words: english, or a file of words
 index | text analysis | collection
-  --keep-case                keep upper and lower case
+  --keep-case           keep upper and lower case
+eval compare agree study search fuse chart | output
+  -o --output FILE      write to FILE, in the format of its suffix
 eval | output
-  -o --output FILE           write to FILE; format by suffix: .csv .tsv .json .parquet .md .tex
-                             .html
-  -f --format table|tsv|csv|md|latex|html|json|parquet|trec  format (default: the suffix of -o,
-                             else table on a terminal, tsv elsewhere)
+  -f --format table|tsv|csv|md|latex|html|json|parquet|trec  format (default: the suffix of -o, else
+                        table on a terminal, tsv elsewhere)
 compare | output
-  -o --output FILE           write to FILE; format by suffix: .csv .tsv .json .parquet .md .tex
-                             .html .xml
-  -f --format table|tsv|csv|md|latex|html|json|parquet|junit  format (default: the suffix of -o,
-                             else table)
-  --collection NAME          with an HTML report: collection with the texts
-run | output
-  -o --output FOLDER         keep the results in FOLDER
+  -f --format table|tsv|csv|md|latex|html|json|parquet|junit  format (default: the suffix of -o)
 report | output
   -o --output FILE=report.html  file to write
 chart | output
-  -o --output FILE           file to write: .png .svg .pdf .html .json
-  --data FILE                write the numbers of the chart as CSV (- prints them)
+  --data FILE           write the numbers of the chart as CSV (- prints them)
+run split collection index | output | collection systems experiment
+  -o --output FOLDER    folder to write
+  --force               overwrite what is there
 split collection | output
-  -o --output FOLDER         write the parts, or the collection, to FOLDER
-  --to beir|trec|lines       format of collections (default: beir)
-  --force                    replace an earlier export
-index | output | collection
-  -o --output FOLDER         index to write
-  --force                    replace an existing index
-search fuse | output
-  -o --output FILE           write the run to FILE; format by suffix: .csv .tsv .json .parquet, else
-                             trec
-agree | output
-  -o --output FILE           write to FILE; format by suffix: .csv .tsv .json .md .tex .html
+  --to beir|trec|lines  format of collections (default: beir)
 study | output
-  -o --output FILE           write to FILE; format by suffix: .json
-  --figures FOLDER           write the data of the figures as CSV
+  --figures FOLDER      write the data of the figures as CSV
 eval compare run split collection index search fuse agree power ledger study list | output
-  --json                     print JSON at full precision
+  --json                print JSON at full precision
 compare run agree | output
-  --full                     print all columns, pairs and intervals, what they mean and how they
-                             were made
+  --full                print everything: all columns and pairs, and what they mean
 eval compare run report chart split collection index search fuse agree power study demo | output
-  --quiet                    print the result only, no notes
+  --quiet               print the result only, no notes
 eval compare agree power split study | execution
-  --seed SEED=0              random seed
+  --seed SEED=0         random seed
 run | execution | systems
   --seed SEED
 run | execution
-  --resume                   continue an interrupted run
-  --force                    start from scratch, overwriting existing results
-  --dry-run                  check everything and show what would be run
-  --jobs N=1                 processes for functions and estimators (same results for any number)
-  --dask CLUSTER             run on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, or a scheduler
-                             file
+  --resume              continue an interrupted run
+  --dry-run             check everything and show what would be run
+  --jobs N=1            processes for functions and estimators; results are the same
+  --dask CLUSTER        run on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file
 index | execution | collection
-  --jobs N                   threads (default: one per core)
-  --max-memory SIZE          memory of the process (default: 1GB), unless ids and vocabulary need
-                             more; postings go to temporary files
+  --jobs N              threads (default: one per core)
+  --max-memory SIZE     memory of the process (default: 1GB), unless ids and vocabulary need more
 """
+# All text is English, and looking for translations of argparse's takes time at every start.
+setattr(argparse, "_", lambda text: text)  # noqa: B010 - a name that its types do not have
 
-# What a command can be given, as messages call it.
 INPUTS: Final = {
     "ranking": "runs",
     "classification": "predicted classes",
@@ -267,21 +224,25 @@ INPUTS: Final = {
     "index": "an index",
     "vectors": "vectors",
 }
+"""What a command can be given, as messages call it."""
 ONE_OF: Final = (
     ("folds", "hold_out", "leave_one_out", "bootstrap", "folds_file", "test_ids", "later"),
     ("complete", "intersection"),
 )
 """Options of which one can be given."""
+NEEDS: Final = {
+    "no_summary": "per_unit",
+    "margin": "gate",
+    "assume_random": "machine",
+    "validation": "hold_out",
+}
+"""Options that mean nothing without another."""
 
 
 def _whole(text: str, least: int = 0) -> int:
     if not text.isdecimal() or int(text) < least:
         raise ValueError
     return int(text)
-
-
-def _share(text: str) -> float:
-    return int(text) if text.isdigit() else float(text)
 
 
 def _size(text: str) -> int:
@@ -299,7 +260,7 @@ KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
     "SEED": (int, "an integer"),
     "X": (float, "a number"),
     "X,Y": (lambda text: tuple(map(float, text.split(","))), "numbers such as 0.3,0.7"),
-    "SHARE": (_share, "a fraction or a number of units"),
+    "SHARE": (lambda text: int(text) if text.isdigit() else float(text), "a fraction or a number"),
     "SIZE": (_size, "a size such as 500MB or 1.5GB"),
 }
 """What values must be, by what the help calls them; all others are texts."""
@@ -308,21 +269,25 @@ KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
 class Option(NamedTuple):
     """An option of some commands; one without `metavar` is a switch."""
 
-    flags: tuple[str, ...]
+    flags: list[str]
     metavar: str
     repeat: str  # "...": may be given again; "+": takes several values
-    default: Any
-    choices: tuple[str, ...]
+    choices: list[str]
+    default: str | None
     help: str
-    commands: tuple[str, ...]
+    commands: list[str]
     group: str
-    inputs: tuple[str, ...]
+    inputs: list[str]
+
+    @property
+    def long(self) -> str:
+        """Its first long spelling."""
+        return next(flag for flag in self.flags if flag.startswith("--"))
 
     @property
     def name(self) -> str:
         """The name of its value in the parsed options."""
-        flag = next(flag for flag in self.flags if flag.startswith("--"))
-        return "format" if flag == "--json" else flag[2:].replace("-", "_")
+        return "format" if self.long == "--json" else self.long[2:].replace("-", "_")
 
     def value(self, text: str) -> Any:
         """Its value; a wrong one is refused."""
@@ -335,80 +300,48 @@ class Option(NamedTuple):
         raise InputError(meant(text, self.choices), argument=self.name, value=text)
 
 
-_ENTRY: Final = re.compile(
-    r"(?P<flags>-\S+(?: -\S+)*)"
-    r"(?: (?P<value>[\w,|-]+?)(?P<repeat>\.\.\.|\+)?(?:=(?P<default>\S+))?)?"
-    r"(?:  +(?P<help>.*))?"
-)
+@cache
+def options_of(command: str = "") -> Sequence[Option]:
+    """The options of a command, in the order of its help; by default all options."""
+    options: list[Option] = []
+    section: list[list[str]] = []
+    for line in re.sub(r"\n {20,}", " ", TABLE).splitlines():
+        if not line.startswith(" "):
+            commands, group, *inputs = line.split(" | ")
+            section = [commands.split(), [group], " ".join(inputs).split()]
+            continue
+        if command and command not in section[0]:
+            continue
+        written, _, words = line.strip().partition("  ")
+        flags = re.findall(r"(?<!\S)-\S+", written)
+        value, _, default = written.rpartition(" ")[2].partition("=")
+        value = "" if value.startswith("-") else value
+        choices = value.split("|") if "|" in value else []
+        repeat = re.search(r"\.\.\.$|\+$|$", value)[0]  # type: ignore[index]
+        words, shown = words.strip(), default or None
+        if not words:
+            from heldout.experiment.fields import FIELDS
+
+            field = FIELDS[flags[-1][2:].replace("-", "_")]
+            choices, words, shown = list(field.choices), field.description, field.default or None
+        first, parenthesis, rest = words.partition(" (")
+        words = (f"{first}: {', '.join(choices)}" if choices else first) + parenthesis + rest
+        words += f" (default: {shown})" if shown else ""
+        metavar = "NAME" if choices else value.removesuffix(repeat)
+        usual = default or None
+        options.append(
+            Option(
+                flags, metavar, repeat, choices, usual, words, section[0], section[1][0], section[2]
+            )
+        )
+    return options
 
 
-def options_of(command: str) -> Iterator[Option]:
-    """The options of a command, in the order of its help."""
-    return (option for option in all_options() if command in option.commands)
-
-
-_OPTIONS: list[Option] = []
-
-
-def all_options() -> Sequence[Option]:
-    """All options, read from the table at the first call."""
-    if not _OPTIONS:
-        section: tuple[list[str], str, list[str]] = [], "", []
-        text = re.sub(r"\n {20,}", " ", TABLE)
-        for line in text.splitlines():
-            if line.startswith(" "):
-                _OPTIONS.append(_option(line.strip(), *section))
-            else:
-                commands, group, *inputs = line.split(" | ")
-                section = commands.split(), group, " ".join(inputs).split()
-    return _OPTIONS
-
-
-def _option(line: str, commands: list[str], group: str, inputs: list[str]) -> Option:
-    entry = _ENTRY.fullmatch(line)
-    assert entry, line  # noqa: S101 - the table is wrong
-    flags, value = tuple(entry["flags"].split()), entry["value"] or ""
-    choices = tuple(value.split("|")) if "|" in value else ()
-    words, default = entry["help"], entry["default"]
-    if words is None:
-        from heldout.experiment.fields import FIELDS
-
-        field = FIELDS[flags[-1][2:].replace("-", "_")]
-        choices, words, default = field.choices, field.description, field.default
-    first, parenthesis, rest = words.partition(" (")
-    words = (f"{first}: {', '.join(choices)}" if choices else first) + parenthesis + rest
-    if default is not None and default is not False:
-        words = f"{words[:-1]}; default: " if words.endswith(")") else f"{words} (default: "
-        words += f"{default})"
-    option = Option(
-        flags=flags,
-        metavar="NAME" if choices else value,
-        repeat=entry["repeat"] or "",
-        default=None if value or choices else False,
-        choices=choices,
-        help=words,
-        commands=tuple(commands),
-        group=group,
-        inputs=tuple(inputs),
-    )
-    given = entry["default"]
-    return option if given is None else option._replace(default=option.value(given))
-
-
-class Parser(argparse.ArgumentParser):
+class Parser:
     """The parser of a command.
 
-    Parameters
-    ----------
-    command, summary
-        Its name, and a line about what it does.
-    arguments
-        What follows the options: names with ``?``, ``*`` or ``+``, what the usage calls them, and
-        help, as in ``{"files+ FILE": "judgements and runs"}``.
-    usage
-        What follows ``heldout NAME [options]``, one line per way to call it.
-    examples, notes
-        Command lines, indented; what a user should know beside the options.
+    `arguments` are what follows the options, with help: ``{"files+ FILE": "runs"}``. `usage` has a
+    line per way to call the command, `examples` are command lines, `notes` are below the options.
     """
 
     def __init__(
@@ -421,69 +354,75 @@ class Parser(argparse.ArgumentParser):
         examples: str = "",
         notes: str = "",
     ) -> None:
-        # With a usage of our own, argparse does not format one at every start.
-        super().__init__(f"heldout {command}", usage="", add_help=False, allow_abbrev=False)
-        self.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=80)
         self.command, self.summary, self.examples, self.notes = command, summary, examples, notes
-        self.arguments = {}
-        for written, words in arguments.items():
-            name, metavar = written.split(" ", 1)
-            count = name[-1] if name[-1] in "?*+" else None
-            self.add_argument(name.rstrip("?*+"), nargs=count, metavar=metavar)
-            shown = {
-                "?": f"[{metavar}]",
-                "*": f"[{metavar} ...]",
-                "+": f"{metavar} [{metavar} ...]",
-            }
-            self.arguments[metavar] = words, shown.get(count or "", metavar)
-        self.calls = usage or " ".join(shown for _, shown in self.arguments.values())
-        for option in options_of(command):
-            self._add(option)
-
-    def _add(self, option: Option) -> None:
-        # What is not given is absent: whoever asks "was it given?" needs no list of defaults.
-        settings: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS}
-        if option.flags == ("--json",):
-            settings |= {"action": "store_const", "const": "json"}
-        elif not option.metavar:
-            settings |= {"action": "store_true"}
-        elif option.repeat == "+":
-            settings |= {"action": "extend", "nargs": "+"}
-        else:
-            settings |= {"action": "append" if option.repeat else "store"}
-        self.add_argument(*option.flags, **settings)
-
-    def error(self, message: str) -> NoReturn:
-        """Raise the message instead of exiting."""
-        said = message.removeprefix("argument ")
-        raise InputError(f"{said} (see heldout {self.command} --help)")
+        self.arguments = [(*name.split(" ", 1), words) for name, words in arguments.items()]
+        shown = {"?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}
+        each = (shown.get(name[-1], "{0}").format(metavar) for name, metavar, _ in self.arguments)
+        self.usage = usage or " ".join(each)
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """What was given, and nothing else; files and options may come in any order."""
-        given, unknown = self.parse_known_intermixed_args(list(arguments))
+        given, unknown = self._argparse().parse_known_intermixed_args(list(arguments))
         if unknown:
             raise InputError(_unknown(unknown[0], self.command))
         for option in options_of(self.command):
             value = getattr(given, option.name, None)
             if option.metavar and value is not None:
-                several = [option.value(text) for text in ([value], value)[bool(option.repeat)]]
-                setattr(given, option.name, several if option.repeat else several[0])
+                several = (
+                    option.value(value) if not option.repeat else list(map(option.value, value))
+                )
+                setattr(given, option.name, several)
         for names in ONE_OF:
-            two = [name for name in names if hasattr(given, name)][:2]
-            if len(two) == 2:
-                flags = (f"--{name.replace('_', '-')}" for name in two)
-                raise InputError(f"{' and '.join(flags)} exclude each other: give one of them")
+            two = [f"--{name.replace('_', '-')}" for name in names if hasattr(given, name)]
+            if len(two) > 1:
+                raise InputError(f"{two[0]} and {two[1]} exclude each other: give one of them")
+        for name, needed in NEEDS.items():
+            if hasattr(given, name) and not hasattr(given, needed):
+                flags = (f"--{each.replace('_', '-')}" for each in (name, needed))
+                raise InputError(f"{' goes with '.join(flags)}")
         return given
+
+    def _argparse(self) -> argparse.ArgumentParser:
+        # With a usage of our own, argparse does not format one at every start.
+        reader = _Reader(f"heldout {self.command}", usage="", add_help=False, allow_abbrev=False)
+        reader.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=80)
+        for name, metavar, _ in self.arguments:
+            count = name[-1] if name[-1] in "?*+" else None
+            reader.add_argument(name.rstrip("?*+"), nargs=count, metavar=metavar)
+        for option in options_of(self.command):
+            # What is not given is absent: whoever asks "was it given?" needs no list of defaults.
+            settings: dict[str, Any] = {"action": "store"}
+            if option.long == "--json":
+                settings = {"action": "store_const", "const": "json"}
+            elif not option.metavar:
+                settings = {"action": "store_true"}
+            elif option.repeat:
+                settings = {"action": "append"}
+                settings = (
+                    settings if option.repeat == "..." else {"action": "extend", "nargs": "+"}
+                )
+            absent = argparse.SUPPRESS
+            reader.add_argument(*option.flags, dest=option.name, default=absent, **settings)
+        return reader
+
+
+class _Reader(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Raise the message instead of exiting."""
+        raise InputError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
 
 
 def complete(given: argparse.Namespace, command: str, kind: str = "") -> argparse.Namespace:
     """Refuse what has no effect for this kind of input; fill in the defaults of all others."""
     for option in options_of(command):
         if not hasattr(given, option.name):
-            setattr(given, option.name, option.default)
+            switch = None if option.metavar or option.name == "format" else False
+            usual = option.value(option.default) if option.default else switch
+            setattr(given, option.name, usual)
         elif kind and option.inputs and kind not in option.inputs:
-            named = " and ".join(INPUTS[name] for name in option.inputs)
-            raise InputError(f"{option.flags[-1]} is for {named}, not for {INPUTS[kind]}")
+            own = [name for name in option.inputs if name != "systems" or command == "run"]
+            named = " and ".join(INPUTS[name] for name in own)
+            raise InputError(f"{option.long} is for {named}, not for {INPUTS[kind]}")
     return given
 
 
@@ -502,37 +441,35 @@ def _unknown(given: str, command: str) -> str:
     flag = given.partition("=")[0]
     if not flag.startswith("-"):
         return f"unexpected {given!r} (see heldout {command} --help)"
-    homes = {name: option.commands for option in reversed(all_options()) for name in option.flags}
-    if flag in homes:
-        return f"{flag} is an option of heldout {', '.join(homes[flag])}, not of {command}"
-    own = [name for option in options_of(command) for name in option.flags]
-    hint = meant(flag, own)
-    said = hint if hint.startswith("did") else f"see heldout {command} --help"
-    return f"unknown option {flag}: {said}"
+    homes = [name for option in options_of() if flag in option.flags for name in option.commands]
+    if homes:
+        return f"{flag} is an option of heldout {', '.join(homes)}, not of heldout {command}"
+    hint = meant(flag, [name for option in options_of(command) for name in option.flags])
+    see = hint if hint.startswith("did") else f"see heldout {command} --help"
+    return f"unknown option {flag}: {see}"
 
 
 # Python's names as options
 
-_SPELLED: Final = {
+SPELLED: Final = {
     "by='unit'": "--by-unit",
     "verify=False": "--unverified",
     "missing='zero'": "without --intersection",
     "workers": "--jobs",
     "memory": "--max-memory",
 }
+"""What options call differently."""
 
 
 def spelled(argument: Argument, command: str) -> str:
     """A Python argument as an option of a command, if it has such an option."""
-    if str(argument) in _SPELLED:
-        return _SPELLED[str(argument)]
+    if str(argument) in SPELLED:
+        return SPELLED[str(argument)]
+    names = {argument.name, argument.name.removesuffix("s")}
     for option in options_of(command):
-        flag = next(flag for flag in option.flags if flag.startswith("--"))
-        if option.name in {argument.name, argument.name.removesuffix("s")} or flag == _SPELLED.get(
-            argument.name
-        ):
+        if option.name in names or option.long == SPELLED.get(argument.name):
             shown = argument.shown.strip("'\"")
-            return f"{flag} {shown}" if option.metavar else flag
+            return f"{option.long} {shown}" if option.metavar else option.long
     return str(argument)
 
 
@@ -541,22 +478,16 @@ def place_of(given: argparse.Namespace) -> Callable[[str], str]:
     import shlex
 
     def place(name: str) -> str:
-        entry = re.match(r"(systems|measures)\[(\d+)\]", name)
-        if entry:
-            flag, name = {"systems": ("--system", "system"), "measures": ("-m", "measure")}[
-                entry[1]
-            ]
-            texts = getattr(given, name, None) or []
-            number = int(entry[2])
+        if entry := re.match(r"(system|measure)s\[(\d+)\]", name):
+            flag, number = {"system": "--system", "measure": "-m"}[entry[1]], int(entry[2])
+            texts = getattr(given, entry[1], None) or []
             if number < len(texts) and isinstance(texts[number], str):
                 return f"{flag} {shlex.quote(texts[number])}"
             return "--against" if flag == "--system" and given.against else flag
         if name in {"collection", "collection.source", "collection.qrels"}:
             return "--qrels" if given.qrels is not None else str(given.experiment)
-        if name in {"plan", "plan.queries", "plan.documents"}:
-            return ""
-        if name in {"systems", "collection", "analyzer"}:
-            return "--system" if name == "systems" else name
+        if name in {"plan", "plan.queries", "plan.documents", "systems", "analyzer"}:
+            return {"systems": "--system", "analyzer": name}.get(name, "")
         return f"--{name.rpartition('.')[2].replace('_', '-')}"
 
     return place

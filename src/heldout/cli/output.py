@@ -15,25 +15,11 @@ if TYPE_CHECKING:
     from heldout.data.run import Run
     from heldout.report.table import Table
 
-FORMAT_OF: Final = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".md": "md",
-    ".tex": "latex",
-    ".html": "html",
-    ".htm": "html",
-    ".png": "png",
-    ".svg": "svg",
-    ".pdf": "pdf",
-    ".xml": "junit",
+FORMAT_OF: Final = {".tex": "latex", ".htm": "html", ".xml": "junit"} | {
+    f".{kind}": kind
+    for kind in ("csv", "tsv", "json", "parquet", "md", "html", "png", "svg", "pdf")
 }
-"""The format of a file by its suffix."""
-
-FOREIGN: Final = (".gz", ".xz", ".bz2", ".zst", ".zip", ".xlsx", ".xls", ".docx")
-"""Suffixes of formats that no result is written in."""
-
+FOREIGN: Final = (".gz", ".xz", ".bz2", ".zst", ".zip", ".xlsx", ".xls", ".docx")  # no result's
 TABLES: Final = ("table", "tsv", "csv", "md", "latex", "html", "json")
 """The formats of most results."""
 
@@ -76,20 +62,9 @@ def write(
 ) -> None:
     """Write results in a format; a file is complete or is not there.
 
-    Parameters
-    ----------
-    results
-        One or more of the same kind.
-    kind
-        The format, of `format_of`.
-    tables
-        The tables to show instead of those of `heldout.report`.
-    frames
-        The formats that are the frames of the results, not their tables.
-    own
-        Formats that this command alone has, or has in its own way: what they write.
-    first
-        Called when all is rendered and nothing shown yet; if it fails, nothing is shown.
+    `tables` are shown instead of those of `heldout.report`; `frames` are formats that are written
+    from the frames of the results, `own` those that this command has in its own way. `first` is
+    called when all is rendered and nothing shown: if it fails, nothing is.
     """
     output: str | None = getattr(options, "output", None)
     if kind == "parquet" and output is not None:
@@ -132,6 +107,10 @@ def _for_people(
     shown = tables() if tables else [table for one in results for table in report.tables(one)]
     if kind == "table":
         return write_tables(shown, "text", terminal_width(options))
+    if kind == "html":
+        from heldout.report.page.render import tables_page
+
+        return tables_page(this_command(), shown)
     return write_tables(shown, kind)  # type: ignore[arg-type]
 
 

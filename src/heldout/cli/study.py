@@ -6,8 +6,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.index import build_index, given_analyzer
-from heldout.cli.inputs import given_groups, given_measures, open_collection
-from heldout.cli.options import Parser, complete
+from heldout.cli.inputs import given_measures, open_collection, plan_table
+from heldout.cli.options import Parser, complete, place_of
 from heldout.cli.output import emit, format_of, note, write
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
@@ -103,12 +103,19 @@ def _groups(collection: Collection, options: argparse.Namespace) -> Any:
     """The group of each document, or None; notes about them go to standard error."""
     import warnings
 
+    from heldout.experiment.given import plan_from_table
+    from heldout.experiment.problems import ExperimentError, Problems
     from heldout.report.table import note_lines
     from heldout.resample.plan import ResamplingWarning
-    from heldout.resample.plans import KFold
 
+    problems = Problems()
+    plan: Any = plan_from_table(
+        plan_table(options) | {"folds": 2}, "document", options.seed, problems
+    )
+    if problems.found:
+        raise ExperimentError(problems.found, place_of=place_of(options))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResamplingWarning)  # the notes say the same
-        splits = KFold(2, groups=given_groups(options.groups)).splits(collection, "document")
+        splits = plan.splits(collection, "document")
     note(note_lines(splits.notes), options)
     return splits.groups

@@ -90,12 +90,18 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
     (((0.02, 444),), ((0.02, 219),))
     >>> print(plan)
     Differences have standard deviation 0.1500.
-    Queries needed to detect a difference (power 80%, level 0.95, two-sided):
-      0.02          444
-    Smallest detectable difference by number of queries:
-      50         0.0606
-    Queries needed for a 95% interval of the difference of:
-      ± 0.02        219
+    <BLANKLINE>
+    Queries needed to detect a difference (power 80%, level 0.95, two-sided)
+    difference  queries
+          0.02      444
+    <BLANKLINE>
+    Smallest detectable difference by number of queries
+    queries  difference
+         50      0.0606
+    <BLANKLINE>
+    Queries needed for a 95% interval of the difference
+    half-width  queries
+        ± 0.02      219
     """
     goal = Goal(power, check_level(level), check_alternative(alternative))
     if not alpha_of(level) < power < 1:
@@ -172,6 +178,8 @@ def _study(
         scores = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
         return scores, scores, None, test_share
     if test_share is not None:
-        raise InputError("--test-share: predictions with a column fold or repeat know their own")
+        raise InputError(
+            "predictions with a column fold or repeat know their own", argument="test_share"
+        )
     compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
     return compared.scores, pilot, measure, compared.analysis.test_share

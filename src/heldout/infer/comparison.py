@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from heldout.as_json import plain
 from heldout.data.frames import Library, frame_of
 from heldout.notes import Note, count_of, distinct
+from heldout.shown import Reported
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
@@ -60,7 +60,7 @@ class MachineEstimates(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(Reported):
     """The comparison of two or more systems on the same units.
 
     Parameters
@@ -197,16 +197,13 @@ class Comparison:
             "ranks": self.friedman,
         }
         if self.machine is not None:
-            systems, pairs = self.machine
+            names = (
+                [{"name": row.name} for row in self.systems],
+                [{"first": claim.first, "second": claim.second} for claim in self.claims],
+            )
             content["machine"] = {
-                "systems": [
-                    {"name": row.name, **each.to_dict()}
-                    for row, each in zip(self.systems, systems, strict=True)
-                ],
-                "differences": [
-                    {"first": claim.first, "second": claim.second, **each.to_dict()}
-                    for claim, each in zip(self.claims, pairs, strict=True)
-                ],
+                kind: [name | each.to_dict() for name, each in zip(*named, strict=True)]
+                for kind, *named in zip(MachineEstimates._fields, names, self.machine, strict=True)
             }
         known: dict[str, Any] = plain(content)
         return known
@@ -217,38 +214,10 @@ class Comparison:
 
         return paper_text([self])
 
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str | None = None,
-        collection: Any = None,
-        ledger: str | os.PathLike[str] | None = None,
-    ) -> None:
-        """Write an HTML report; a collection has the texts of queries, a ledger earlier looks."""
-        from heldout.data.atomic import write_atomically
-        from heldout.report.page import page
-
-        text = page([self], title=title, collection=collection, ledger=ledger)
-        with write_atomically(path) as aside:
-            aside.write_text(text, encoding="utf-8", newline="\n")
-
     def __repr__(self) -> str:
         systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")
         units = count_of(len(self.scores.units), "unit")
         return f"<Comparison of {systems} in {self.scores.measure} on {units}>"
-
-    def __str__(self) -> str:
-        """Return the result in a few lines."""
-        from heldout.report import text  # the report reads results
-
-        return text(self).rstrip()
-
-    def _repr_html_(self) -> str:
-        """Show the claims as tables and a chart in a notebook."""
-        from heldout.report import html  # the report reads results
-
-        return html(self)
 
 
 class Comparable:

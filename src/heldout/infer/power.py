@@ -42,6 +42,7 @@ ERRORS: Final = 7.0  # times a standard error is about the standard deviation of
 AMOUNTS: Final = (25, 50, 100, 200, 400, 1000)
 TIMES: Final = (1, 2, 4, 10)  # the data there are, where they are what is planned
 
+KNOWN: Final = Argument("sd", "NUMBER")  # the standard deviation instead of a pilot
 FEW_UNITS: Final = 10
 BOUND: Final = 0.8  # confidence of the bound of the standard deviation of a small pilot
 
@@ -290,10 +291,11 @@ def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) 
     if len(scores.systems) < 2:
         raise InputError(
             f"one system ({scores.systems[0]}) has no differences to plan from: give a pilot of "
-            "two, or --sd"
+            "two, or ",
+            KNOWN,
         )
     if len(scores.units) < 2:
-        raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
+        raise InputError(f"{len(scores.units)} unit in common: give at least 2, or ", KNOWN)
     factor = None if test_share is None else fold_factor(len(scores.units), test_share)
     plans = []
     for first, second in combinations(range(len(scores.systems)), 2):
@@ -306,7 +308,8 @@ def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) 
     if not any(plan.design for plan in plans):
         raise InputError(
             f"{plans[0].what}: all differences are equal, so their standard deviation is unknown: "
-            "give a pilot whose systems differ on some units, or --sd"
+            "give a pilot whose systems differ on some units, or ",
+            KNOWN,
         )
     return plans
 

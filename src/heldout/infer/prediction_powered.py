@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.errors import Argument, InputError
 from heldout.infer.intervals import DIFFERING, PSEUDO, difference_inside, from_commonest, inside
 from heldout.infer.results import (
@@ -57,15 +58,10 @@ class Combined(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the three estimates, and what the machine adds."""
-        return {
-            "human": self.human._asdict(),
-            "machine": {**self.machine._asdict(), "biased": True},
-            "combined": self.combined._asdict(),
-            "weight": self.weight,
-            "queries": self.queries,
-            "machine_queries": self.machine_queries,
-            "effective_queries": self.effective,
-        }
+        estimates = {"machine": {**self.machine._asdict(), "biased": True}}
+        values: dict[str, Any] = plain(self._asdict() | estimates)
+        values["effective_queries"] = values.pop("effective")
+        return {name: value for name, value in values.items() if name != "test"}
 
 
 class CombinedMeans(NamedTuple):

@@ -11,12 +11,11 @@ from heldout.report.answers import answer, interval, number, percent, test_line
 from heldout.report.comparison import comparisons_text, pairs_table, systems_table
 from heldout.report.machine import estimate_lines
 from heldout.report.standing import is_up, standing
-from heldout.report.table import Table, note_lines, paragraphs, printable, write_tables
+from heldout.report.table import Cell, Table, note_lines, paragraphs, printable, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from heldout.experiment.prepare import Prepared
     from heldout.experiment.results.results import Results
     from heldout.experiment.results.summary import SystemSummary
     from heldout.report.standing import Standing
@@ -44,8 +43,10 @@ def results_text(
     boards = standings(results)
     parts = []
     for board in boards:
-        parts += [paragraphs([line], width) for line in result_answers(results, board)]
-        parts.append(write_tables(measure_tables(results, board, full=full), "text", width))
+        said = result_answers(results, board)
+        parts += [paragraphs([line], width) for line in said]
+        if full or not said or len(board.rows) > 1:  # of one system the sentence has all numbers
+            parts.append(write_tables(measure_tables(results, board, full=full), "text", width))
     more = [*_tuned(results, full=full), *judge_tables(results)]
     parts += [write_tables(more, "text", width)] if more else []
     lines = [test_line(compared[0])] if compared and _decided_by_units(results) else []
@@ -73,14 +74,13 @@ def results_tables(results: Results) -> list[Table]:
 def result_notes(results: Results) -> tuple[Note, ...]:
     """Notes on the data, the systems and the comparisons, each once."""
     compared, refused = results.comparisons
-    return distinct(
-        [*results.notes, *refused, *(note for each in compared for note in each.warnings)]
-    )
+    warnings = (note for each in compared for note in each.warnings)
+    return distinct([*results.notes, *refused, *warnings])
 
 
 def _decided_by_units(results: Results) -> bool:
     """Whether tests over queries, rows or splits answer the question: not for new documents."""
-    return results.manifest["settings"]["by"] == "query"
+    return results.manifest["settings"]["by"] not in {"document", "both"}
 
 
 def standings(results: Results) -> list[Standing]:
@@ -100,7 +100,7 @@ def measure_tables(results: Results, board: Standing, *, full: bool) -> list[Tab
     table = systems_table(board, full=full)
     if results.task != "ranking":
         spread = [results.spread(row.name, board.measure) for row in board.rows]
-        rows = [[*row, number(sd)] for row, sd in zip(table.cells, spread, strict=True)]
+        rows = [[*row, Cell(number(sd))] for row, sd in zip(table.cells, spread, strict=True)]
         if None not in spread:  # of several runs
             table = Table([*table.head, "sd over runs"], rows, left=table.left)
     return [table, *([pairs_table(board)] if full and board.gaps else [])]
@@ -153,8 +153,8 @@ def tuning_table(results: Results, *, full: bool = False) -> Table | None:
     if not full:
         return table.columns(range(4)).without_empty() if rows else None
     table = table.without_empty()
-    notes = [*([_OPTIMISTIC] if "training score" in table.head else []), _PESSIMISTIC]
-    return replace(table, rows=table.cells, notes=notes) if rows else None
+    notes = [_OPTIMISTIC] if "training score" in table.head else []
+    return replace(table, rows=table.cells, notes=[*notes, _PESSIMISTIC]) if rows else None
 
 
 def selection(results: Results, system: SystemSummary) -> Callable[[dict[str, Any]], str]:
@@ -184,13 +184,11 @@ def selection(results: Results, system: SystemSummary) -> Callable[[dict[str, An
             values = {shown[name]: value for name, value in values.items() if name in shown}
         else:  # None: a parameter that was not given
             values = {name: value for name, value in values.items() if value is not None}
-        return (
-            ", ".join(
-                f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-                for name, value in values.items()
-            )
-            or "no parameters"
+        written = (
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in values.items()
         )
+        return ", ".join(written) or "no parameters"
 
     return words
 
@@ -224,12 +222,12 @@ def settings_table(results: Results, system: SystemSummary) -> Table:
         [words(json.loads(key)), str(times.get(key, 0)), _score(means.get(key))]
         for key in dict.fromkeys([_key(system["ship"]), *times, *best])
     ]
-    head = [
-        "parameters",
-        f"splits (of {settings['splits']})",
-        f"{settings['tune_for']} on all data",
-    ]
-    return Table(head, rows, f"{system['name']}: best of {count_of(system['points'], 'setting')}")
+    splits, mean = f"splits (of {settings['splits']})", f"{settings['tune_for']} on all data"
+    return Table(
+        ["parameters", splits, mean],
+        rows,
+        f"{system['name']}: best of {count_of(system['points'], 'setting')}",
+    )
 
 
 def split_table(results: Results) -> Table | None:
@@ -242,7 +240,7 @@ def split_table(results: Results) -> Table | None:
     tuned = {
         system["name"]: selection(results, system) for system in results.summary if system["tuned"]
     }
-    scored = settings["by"] == "query"
+    scored = settings["by"] not in {"document", "both"}
     columns = [
         (name, kind)
         for name in tuned or results.systems
@@ -251,16 +249,13 @@ def split_table(results: Results) -> Table | None:
     ]
     if not columns:
         return None
-    names = {"repeat": "repeat", "fold": "fold", "other": "document fold", "run": "run"}
-    keys = [name for name in names if name in results.folds.columns]
-    cells = {
-        (row["system"], *(row[key] for key in keys)): row
-        for row in results.folds.iter_rows(named=True)
-    }
-    places = results.folds.select(keys).unique(maintain_order=True).rows()
+    keys, words = ("repeat", "fold", "other", "run"), ("repeat", "fold", "document fold", "run")
+    places: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in results.folds.iter_rows(named=True):
+        places.setdefault(tuple(map(row.get, keys)), {})[row["system"]] = row
+    varying = [n for n, values in enumerate(zip(*places, strict=True)) if len(set(values)) > 1]
 
-    def cell(place: tuple[Any, ...], name: str, kind: str) -> str:
-        row = cells.get((name, *place))
+    def cell(row: dict[str, Any] | None, name: str, kind: str) -> str:
         if row is None:
             return "—"
         if kind == "parameters":
@@ -268,10 +263,10 @@ def split_table(results: Results) -> Table | None:
         return _score(row["train" if kind == "training" else "held_out"])
 
     rows = []
-    for place in places[:MOST]:
-        where = zip(keys, place, strict=True)
-        words = ", ".join(f"{names[key]} {value}" for key, value in where if value is not None)
-        rows.append([words, *(cell(place, *column) for column in columns)])
+    for place, own in list(places.items())[:MOST]:
+        shown = [n for n in varying or [1] if place[n] is not None]
+        where = ", ".join(f"{words[n]} {place[n]}" for n in shown)
+        rows.append([where, *(cell(own.get(name), name, kind) for name, kind in columns)])
     alone = len({name for name, _ in columns}) == 1
     titles = [kind if alone else f"{name}: {kind}" for name, kind in columns]
     what = "Parameters and scores" if tuned and scored else "Parameters" if tuned else "Scores"
@@ -300,7 +295,10 @@ def _lines(results: Results, *, full: bool) -> Iterator[str]:
     tuned = ""
     if any(system["tuned"] for system in results.summary):
         judges = f" ({settings['machine']['tune_on']} judgements)" if "machine" in settings else ""
-        tuned = f"; parameters tuned for {settings['tune_for']}{judges} on the {_side(results)}"
+        inner = f"{settings['inner']} inner folds of the " if results.task != "ranking" else ""
+        validation = settings["plan"].get("queries", settings["plan"]).get("validation")
+        side = "validation part" if validation else f"{inner}training side"
+        tuned = f"; parameters tuned for {settings['tune_for']}{judges} on the {side} of each"
     yield f"{settings['plan_in_words']}{tuned}."
     one_by_one = results.unit == "instance" and len(results.split_values(results.systems[0])) > 1
     if results.task == "classification" and one_by_one:
@@ -312,23 +310,8 @@ def _lines(results: Results, *, full: bool) -> Iterator[str]:
     for system in results.summary:
         for estimate in system["estimates"]:
             if estimate.get("reason") and not system.get("baseline"):
-                where = f"{estimate['measure']} is undefined for {system['name']}"
-                yield f"{where}: {estimate['reason']}."
-
-
-def _side(results: Results) -> str:
-    """Where parameters were tuned."""
-    settings = results.manifest["settings"]
-    if validates(settings):
-        return "validation part of each"
-    inner = f"{settings['inner']} inner folds of the " if results.task != "ranking" else ""
-    return f"{inner}training side of each"
-
-
-def validates(settings: Any) -> bool:
-    """Whether parameters were chosen on a validation part of each split."""
-    plan = settings["plan"]
-    return bool(plan.get("queries", plan).get("validation"))
+                why = estimate["reason"]
+                yield f"{estimate['measure']} is undefined for {system['name']}: {why}."
 
 
 def _meanings(results: Results, *, full: bool) -> Iterator[str]:
@@ -359,29 +342,28 @@ def _meanings(results: Results, *, full: bool) -> Iterator[str]:
 # ---- what would be run ---------------------------------------------------------------------------
 
 
-def plan_text(prepared: Prepared, width: int | None = None) -> str:
+def plan_text(prepared: Any, width: int | None = None) -> str:
     """What would be run: the data, the splits, and the settings of each system."""
-    splits, experiment, given = prepared.splits, prepared.experiment, prepared
-    of: Any = given
-    measures = f"measures: {', '.join(map(str, of.measures))}"
-    tuned = f"parameters tuned for {of.tune_for}"
+    splits, experiment = prepared.splits, prepared.experiment
+    measures = f"measures: {', '.join(map(str, prepared.measures))}"
+    tuned = f"parameters tuned for {prepared.tune_for}"
     if experiment.task == "ranking":
-        lines = [f"{of.collection.name}: {of.collection.sizes()}", splits.words()]
+        lines = [f"{prepared.collection.name}: {prepared.collection.sizes()}", splits.words()]
         lines.append(f"{measures}; {tuned}")
-        if of.judges is not None:
-            human, machine = of.judges.judged.human.queries, of.judges.judged.machine.queries
-            people = count_of(len(human), "query", "queries")
-            judged = f"people judged {people} and the machine {len(machine):,}"
-            lines.append(f"{judged}; parameters tuned on {experiment.tune_on} judgements")
+        if prepared.judges is not None:
+            judged = prepared.judges.judged
+            people = count_of(len(judged.human.queries), "query", "queries")
+            counts = f"people judged {people} and the machine {len(judged.machine.queries):,}"
+            lines.append(f"{counts}; parameters tuned on {experiment.tune_on} judgements")
     else:
-        rows = f"{of.data.name}: {count_of(len(of.data), 'row')}"
-        rows += f", {count_of(len(of.data.classes), 'class', 'classes')}" if of.data.classes else ""
-        rows += f", {count_of(len(set(of.data.groups)), 'group')}" if of.data.groups else ""
-        where = "the validation part" if of.validates else f"{experiment.inner} inner folds"
+        data = prepared.data
+        rows = f"{data.name}: {count_of(len(data), 'row')}"
+        rows += f", {count_of(len(data.classes), 'class', 'classes')}" if data.classes else ""
+        rows += f", {count_of(len(set(data.groups)), 'group')}" if data.groups else ""
+        where = "the validation part" if prepared.validates else f"{experiment.inner} inner folds"
         lines = [rows, splits.words(), measures, f"{tuned} on {where}"]
     for system in prepared.systems:
-        search = system.search
-        tried = f"{search.trials} trials of Optuna"
+        search, tried = system.search, f"{system.search.trials} trials of Optuna"
         if search.how != "optuna":
             tried = count_of(len(search.points), "setting")
         lines.append(f"{system.name}: {tried} × {count_of(len(splits), 'split')}")
@@ -391,7 +373,7 @@ def plan_text(prepared: Prepared, width: int | None = None) -> str:
     return paragraphs([*map(printable, lines), *note_lines(prepared.notes)], width)
 
 
-def loaded_code(prepared: Prepared) -> Sequence[str]:
+def loaded_code(prepared: Any) -> list[str]:
     """The files and modules whose code was executed to make the systems, each once."""
     references = (
         reference

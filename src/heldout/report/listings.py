@@ -9,6 +9,7 @@ prediction; TP, FP, FN and TN are counts of one class against the others.
 from __future__ import annotations
 
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.notes import count_of
@@ -42,8 +43,9 @@ def listed_measures(names: Sequence[str] = ()) -> Records:
     from heldout.measure.base import TASKS, definitions
 
     wanted = [definition for name in names for definition in _named(name)]
-    known = [definition for task in TASKS for definition in definitions(task).values()]
-    known.sort(key=lambda one: (TASKS.index(one.task), one.name.lower() * (one.task == TASKS[0])))
+    rankings, *others = ([*definitions(task).values()] for task in TASKS)
+    rankings.sort(key=lambda definition: definition.name.lower())
+    known = chain(rankings, *others)
     return [_listed(definition) for definition in known if not names or definition in wanted]
 
 
@@ -54,7 +56,8 @@ def measures_text(names: Sequence[str] = ()) -> str:
     groups: dict[str, list[list[str]]] = {}
     for measure in listed_measures():
         also = f" Also: {', '.join(measure['also'])}." if measure["also"] else ""
-        row = [f"{measure['name']}{CUTOFFS[measure['cutoff']]}", f"{_sentence(measure)}{also}"]
+        cutoff = CUTOFFS[measure.get("cutoff", "none")]
+        row = [f"{measure['name']}{cutoff}", f"{_sentence(measure)}{also}"]
         title = f"{measure['task'].capitalize()}, from {measure['input']}"
         groups.setdefault(title, []).append(row)
     tables = [Table(["measure", ""], rows, title, left=2) for title, rows in groups.items()]
@@ -66,7 +69,7 @@ def models() -> tuple[str, Records]:
     """The models with parameters, defaults and conventions."""
     from heldout.retrieve.models import model_table
 
-    return _table_of(("name", "parameters", "score"), model_table(), CONVENTIONS)
+    return _listing(model_table(), ("name", "parameters", "score"), CONVENTIONS)
 
 
 def methods() -> tuple[str, Records]:
@@ -77,18 +80,12 @@ def methods() -> tuple[str, Records]:
     for name, method in METHODS.items():
         needs = ", ".join(["scores" if method.uses_scores else "ranks", *method.parameters])
         rows.append((name, needs, method.summary, method.policy))
-    return _table_of(("name", "needs", "score", "missing"), rows, NORMALISATIONS)
+    return _listing(rows, ("name", "needs", "score", "missing"), NORMALISATIONS)
 
 
-def _table_of(
-    head: Sequence[str], rows: Sequence[Sequence[str]], below: str
-) -> tuple[str, Records]:
-    titles = [
-        {"score": "score of a document", "missing": "missing documents"}.get(name, name)
-        for name in head
-    ]
-    text = f"{text_table(Table(titles, rows, left=len(head)))}\n{below}"
-    return text, [dict(zip(head, row, strict=True)) for row in rows]
+def _listing(rows: Sequence[Sequence[str]], head: Sequence[str], below: str) -> tuple[str, Records]:
+    records = [dict(zip(head, row, strict=True)) for row in rows]
+    return f"{text_table(Table(head, rows, left=len(head)))}\n{below}", records
 
 
 def _named(name: str) -> list[Definition]:
@@ -108,24 +105,28 @@ def _listed(definition: Definition) -> dict[str, Any]:
     name, task, needs = definition.name, definition.task, definition.needs
     spellings = [*(trec_spellings(name) if task == "ranking" else ()), *definition.aliases]
     same = {spelling.lower() for spelling in (name, f"{name}_K", f"{name}_X")}
-    others = {each.lower(): each for each in reversed(spellings) if each.lower() not in same}
+    others: dict[str, str] = {}
+    for spelling in spellings:
+        others.setdefault(spelling.lower(), spelling)
     inputs = {
         "ranking": "judgements by subtopic, and a run",
         "classification": f"true classes and {needs}",
     }
-    return {
+    record = {
         "name": name,
         "task": task,
-        "settings": ", ".join(_setting(parameter, task) for parameter in definition.parameters),
-        "summary": definition.summary.replace("`", "")
-        or "a function of yours, without a docstring",
+        "summary": definition.summary.replace("`", "") or "a function of yours, not described",
         "higher_is_better": definition.higher_is_better,
-        "also": list(others.values())[::-1],
+        "also": [spelling for plain, spelling in others.items() if plain not in same],
         "input": inputs.get(task, needs) if needs else INPUTS[task],
         "formula": definition.formula,
-        "parameters": {each.name: each.default for each in definition.parameters},
-        "cutoff": definition.cutoff,
     }
+    if task == "ranking":
+        defaults = {parameter.name: parameter.default for parameter in definition.parameters}
+        return record | {"parameters": defaults, "cutoff": definition.cutoff}
+    settings = ", ".join(_setting(parameter, task) for parameter in definition.parameters)
+    better = definition.higher_is_better is not False
+    return record | {"settings": settings, "higher_is_better": better}
 
 
 def _setting(parameter: Parameter, task: str) -> str:
@@ -147,7 +148,9 @@ def _details(measure: dict[str, Any]) -> str:
     task = "" if measure["task"] == "ranking" else f"{measure['task'].capitalize()}: "
     also = ", ".join(measure["also"])
     about = {"formula": measure["formula"], "input": measure["input"], "also": also}
-    lines = [f"{measure['name']}({measure['settings']}){CUTOFFS[measure['cutoff']]}"]
+    defaults = measure.get("parameters", {}).items()
+    settings = measure.get("settings") or ", ".join(f"{key}={value!r}" for key, value in defaults)
+    lines = [f"{measure['name']}({settings}){CUTOFFS[measure.get('cutoff', 'none')]}"]
     lines.append(f"    {task}{_sentence(measure)}")
     return paragraphs([*lines, *(f"    {name}: {text}" for name, text in about.items() if text)])
 
@@ -222,16 +225,8 @@ def record_text(record: dict[str, Any]) -> str:
     """A record of an index or a collection line by line; notes are printed elsewhere."""
     shown = {name.replace("_", " "): value for name, value in record.items() if name != "notes"}
     start = max(map(len, shown)) + 2
-    return "".join(
-        textwrap.fill(
-            printable(f"{name:{start}}{_value(value)}"),
-            max(80, start + 64),  # a digest fits
-            subsequent_indent=" " * start,
-            break_on_hyphens=False,
-        )
-        + "\n"
-        for name, value in shown.items()
-    )
+    fill = textwrap.TextWrapper(max(80, start + 64), subsequent_indent=" " * start).fill  # a digest
+    return paragraphs(fill(printable(f"{name:{start}}{_value(shown[name])}")) for name in shown)
 
 
 def _spread(values: Any) -> dict[str, float] | None:
@@ -292,11 +287,9 @@ def splits_text(
     lines = [LEGEND] if "Pro10" in table.head else []
     lines += [f"Check: {_check(description)}.", *([] if quiet else note_lines(description.notes))]
     lines += [f"Advice: {description.advice}.", f"Fingerprint: {description.fingerprint}"]
-    parts = [f"… and {more:,} more\n"] if more else []
-    return (
-        f"{paragraphs([summary], width)}\n{text_table(shown, width)}{''.join(parts)}\n"
-        + paragraphs(lines, width)
-    )
+    rest = f"… and {more:,} more\n" if more else ""
+    table_text = f"{text_table(shown, width)}{rest}"
+    return f"{paragraphs([summary], width)}\n{table_text}\n{paragraphs(lines, width)}"
 
 
 def splits_tables(description: Description) -> list[Table]:

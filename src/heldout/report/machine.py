@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from heldout.notes import count_of
 from heldout.report.answers import interval, percent
+from heldout.report.standing import standing
 from heldout.report.table import Table
 
 if TYPE_CHECKING:
@@ -55,7 +56,11 @@ def estimate_lines(comparison: Comparison) -> list[str]:
         several = sorted({round(each.effective) for each in differences})
         counts = f"{several[0]}" if len(several) == 1 else f"{several[0]} to {several[-1]}"
         return [f"Your {people} count like {counts} in the pairs."]
-    human, like = first.human, round(first.effective)
+    human, machine, like = first.human, first.machine, round(first.effective)
+    board = standing(comparison)
+    if board.asked(board.gaps[0]).first != board.gaps[0].first:  # as in the answer
+        human = human._replace(estimate=-human.estimate, low=-human.high, high=-human.low)
+        machine = machine._replace(estimate=-machine.estimate)
     bounds = f"{percent(human.level)} CI {interval(human.low, human.high, '+z.4f')}"
     every = count_of(first.queries + first.machine_queries, "query", "queries")
     weight = f"(weight of the machine {first.weight:.2f})"
@@ -66,6 +71,6 @@ def estimate_lines(comparison: Comparison) -> list[str]:
         )
     alone = (
         f"Human judgements alone: difference {human.estimate:+z.4f}, {bounds}. Machine judgements "
-        f"alone ({every}, biased): {first.machine.estimate:+z.4f}."
+        f"alone ({every}, biased): {machine.estimate:+z.4f}."
     )
     return [alone, counts]

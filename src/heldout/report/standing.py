@@ -201,7 +201,7 @@ def _of_results(results: Results, measure: str, compared: Comparison | None) -> 
     settings, up = results.manifest["settings"], is_up(results, measure)
     board = None if compared is None else _of_comparison(compared)
     groups = {} if board is None else {row.name: row.group for row in board.rows}
-    new_documents = settings["by"] != "query"
+    new_documents = settings["by"] in {"document", "both"}
     rows = []
     for name in results.systems:
         estimate = results.estimate(name, measure)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.ids import Ids
-from heldout.errors import Argument
 from heldout.notes import Note, named_few
 from heldout.resample.units import PlanError
 
@@ -153,9 +152,8 @@ def same_texts(units: Units) -> Ints:
     """
     if units.collection is None or units.unit == "instance":
         raise PlanError(
-            Argument("groups", "'duplicates'"),
-            " and 'near-duplicates' need the texts of a collection: give "
-            "the group of each unit instead",
+            "groups='duplicates' and 'near-duplicates' need the texts of a collection: give "
+            "the group of each unit instead"
         )
     if units.unit == "document":
         hashes = units.collection.documents.text_hashes
@@ -170,9 +168,8 @@ def _nearly_same_texts(units: Units) -> Ints:
 
     if units.collection is None or units.unit != "document":
         raise PlanError(
-            Argument("groups", "'near-duplicates'"),
-            f" is for documents of a collection, not for {units.plural}: "
-            "use 'duplicates', or give the group of each unit",
+            f"groups='near-duplicates' is for documents of a collection, not for {units.plural}: "
+            "use 'duplicates', or give the group of each unit"
         )
     codes = near_duplicates(units.collection.documents)
     return codes if units.places is None else codes[units.places]

@@ -11,7 +11,7 @@ import numpy as np
 
 from heldout.data.collection import Collection
 from heldout.data.ids import as_id
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.notes import named_few
 from heldout.resample.hashing import id_keys, random_order, seed_word
 
@@ -142,15 +142,17 @@ class Units:
     def _field(self, name: str, what: str) -> Sequence[str]:
         if self.unit != "query" or self.collection is None:
             raise PlanError(
-                f"{what}={name!r} is unknown: {_OPTIONS[what]}a mapping from the ids of the "
+                Argument(what, repr(name)),
+                f" is unknown: {_OPTIONS[what]}a mapping from the ids of the "
                 f"{self.plural}, or a list in their order (only queries of a collection have "
-                "named fields)"
+                "named fields)",
             )
         fields = self.collection.queries.fields
         if name not in fields:
             raise PlanError(
-                f"{what}={name!r} is unknown: {_OPTIONS[what]}a field of the queries (they have "
-                f"{', '.join(map(repr, fields)) or 'no fields'}), or a mapping from ids"
+                Argument(what, repr(name)),
+                f" is unknown: {_OPTIONS[what]}a field of the queries (they have "
+                f"{', '.join(map(repr, fields)) or 'no fields'}), or a mapping from ids",
             )
         return fields[name]
 

@@ -136,7 +136,7 @@ class Fusion:
 
 def _refuse_unknown(what: str, given: object, known: Collection[str]) -> None:
     if given not in known:
-        raise InputError(f"{what}={given!r}: expected one of {', '.join(known)}")
+        raise InputError(f"expected one of {', '.join(known)}", argument=what, value=given)
 
 
 def _number(name: str, value: Any) -> float:
@@ -379,8 +379,10 @@ def _check_positive(run: Run) -> None:
     if len(wrong):
         query = int(wrong[0])
         raise InputError(
-            f"run {run.name}, query {run.queries[query]}: norm=max divides by the highest score, "
-            f"which is {run.scores[run.offsets[query]]:g}: use minmax, zscore or rank"
+            f"run {run.name}, query {run.queries[query]}: ",
+            Argument("norm", "max"),
+            " divides by the highest score, "
+            f"which is {run.scores[run.offsets[query]]:g}: use minmax, zscore or rank",
         )
 
 

@@ -1,13 +1,13 @@
 """A small experiment with names and texts as bad as can be, and a browser to look at it."""
 
-from dataclasses import replace
+import json
+from html.parser import HTMLParser
 
 import pytest
 
-from heldout.data.collection import Collection
-from heldout.experiment.experiment import Experiment
-from heldout.report.page.of_results import part_of_results
-from heldout.report.page.render import render_page, write_page
+from heldout import Collection, Experiment
+from heldout.report.page import page
+from heldout.report.page.render import write_page
 
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -23,6 +23,58 @@ def small_collection():
     queries["q5"] = f"{SCRIPT} w5 \u2028 new"
     qrels = {f"q{n}": {f"d{n}": 2, f"d{n + 14}": 1, f"d{(n + 3) % 60}": 0} for n in range(40)}
     return Collection(documents, queries, qrels, name=f"{IMAGE}small")
+
+
+class Page(HTMLParser):
+    """What a page has: data, tables (caption to rows), names with values, figures, texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.blocks, self.tables, self.pairs, self.figures, self.texts = {}, {}, {}, [], []
+        self.titles, self.tags, self._open = {}, [], []
+        self.feed(text)
+
+    def data(self, name):
+        return json.loads(self.blocks[name])
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        assert not [name for name in given if name.startswith("on")]
+        self.tags.append(tag)
+        self._open.append((tag, given))
+        if tag == "tr":
+            self._row = []
+        if tag == "figure":
+            self.figures.append(given["id"])
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop()[0] != tag:
+            pass
+        if tag == "tr" and self._row:
+            self.tables[self._caption].append(self._row)
+
+    def handle_data(self, text):
+        tag, given = self._open[-1] if self._open else ("", {})
+        self.texts.append(text)
+        if given.get("type") == "application/json":
+            self.blocks[given["id"]] = text
+        inside = [name for name, _ in self._open]
+        if tag == "caption":
+            self._caption = text
+            self.tables[text] = []
+        elif "tr" in inside and text.strip() and tag != "sup":
+            self._row.append(text)
+            if "title" in given:
+                self.titles[text] = given["title"]
+        elif tag == "dt":
+            self._name = text
+        elif tag == "dd":
+            self.pairs[self._name] = text
+
+
+@pytest.fixture(scope="session")
+def read():
+    return Page
 
 
 @pytest.fixture(scope="session")
@@ -41,28 +93,21 @@ def results(collection):
 
 
 @pytest.fixture(scope="session")
-def part(results, collection):
-    return part_of_results(results, collection=collection)
+def page_text(results, collection):
+    several = [results, results.compare("AP")]
+    made = [("command", f"{SCRIPT}\ud800")]
+    return page(several, title=f"{SCRIPT}{IMAGE}", collection=collection, made=made)
 
 
 @pytest.fixture(scope="session")
-def page_text(part):
-    again = replace(part, charts=part.charts[:2])  # browsers take seconds to draw all of them
-    return render_page(f"{SCRIPT}{IMAGE}", [part, again], made=[("command", SCRIPT)])
+def shown(page_text):
+    return Page(page_text)
 
 
 @pytest.fixture(scope="session")
 def page_file(page_text, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_page(path, page_text)
-    return path
-
-
-@pytest.fixture(scope="session")
-def table_file(part, tmp_path_factory):
-    """A page without charts, which take most of the time: for what is done in its table."""
-    path = tmp_path_factory.mktemp("page") / "table.html"
-    write_page(path, render_page("table", [replace(part, charts=())]))
     return path
 
 
@@ -93,7 +138,14 @@ class Visit:
         return self.page
 
     def charts(self, theme="light"):
-        self.page.wait_for_selector(f'html[data-charts="{theme}"]', timeout=60_000)
+        """All charts come into view, and are drawn."""
+        for figure in self.page.locator(".chart").all():
+            figure.scroll_into_view_if_needed()
+        drawn = (
+            f"[...document.querySelectorAll('.drawing')].every(x => x.dataset.drawn == '{theme}')"
+        )
+        self.page.wait_for_function(drawn, timeout=60_000)
+        self.page.evaluate("scrollTo(0, 0)")
 
 
 @pytest.fixture

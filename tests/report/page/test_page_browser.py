@@ -3,9 +3,15 @@
 import json
 import re
 
+import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.report.page.render import render_page, write_page
+from heldout import Experiment, Scores, compare
+from heldout.report.answers import answer
+from heldout.report.page import page as page_of
+from heldout.report.page.render import write_page
+from heldout.report.standing import standing
 
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -26,9 +32,9 @@ def test_opens_without_a_network_and_without_a_complaint(light):
     assert light.locator(".drawing svg").count() == figures
 
 
-def test_a_broken_page_is_noticed(visit, table_file, tmp_path):
+def test_a_broken_page_is_noticed(visit, page_file, tmp_path):
     """The other tests mean something: what must not happen is seen when it does."""
-    broken = table_file.read_text(encoding="utf-8").replace(
+    broken = page_file.read_text(encoding="utf-8").replace(
         "</main>", '<img src="https://example.org/x.png"><script>alert(2)</script></main>'
     )
     (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
@@ -54,7 +60,7 @@ def test_names_and_texts_are_text(light):
     assert SCRIPT in dialog.inner_text()
     assert IMAGE in dialog.inner_text()
     page.keyboard.press("Escape")
-    mark = page.locator("#part-1-forest .mark-symbol path").first
+    mark = page.locator("#part-1-forest .drawing .mark-symbol path").first
     mark.hover()
     page.locator("#vg-tooltip-element.visible").wait_for()
     assert page.locator("#vg-tooltip-element img").count() == 0
@@ -62,8 +68,8 @@ def test_names_and_texts_are_text(light):
     page.locator("#part-1-units").get_by_role("searchbox").fill("")
 
 
-def test_sorting(visit, table_file):
-    page = visit().open(table_file)
+def test_sorting(visit, page_file):
+    page = visit().open(page_file)
     gaps = numbers(page, 2)
     assert gaps == sorted(gaps, reverse=True)
     head = page.locator('#part-1-units th[data-key="gap"]')
@@ -78,8 +84,8 @@ def test_sorting(visit, table_file):
     assert shown_units(page)[0] == "q39"
 
 
-def test_filtering_says_how_many_are_left(visit, table_file, results):
-    page = visit().open(table_file)
+def test_filtering_says_how_many_are_left(visit, page_file, results):
+    page = visit().open(page_file)
     part = page.locator("#part-1-units")
     scores = results.scores("nDCG@10")
     a, b = (
@@ -109,8 +115,8 @@ def test_filtering_says_how_many_are_left(visit, table_file, results):
     assert "No queries match." in part.inner_text()
 
 
-def test_other_measures_and_systems(visit, table_file, results):
-    page = visit().open(table_file)
+def test_other_measures_and_systems(visit, page_file, results):
+    page = visit().open(page_file)
     part = page.locator("#part-1-units")
     part.get_by_label("Measure").select_option("AP")
     part.get_by_label("A", exact=True).select_option("C")
@@ -124,19 +130,19 @@ def test_other_measures_and_systems(visit, table_file, results):
     assert part.locator("thead th").count() == 5
 
 
-def test_opening_a_query_by_mouse_shows_both_rankings(visit, table_file, part):
-    page = visit().open(table_file)
+def test_opening_a_query_by_mouse_shows_both_rankings(visit, page_file, shown):
+    page = visit().open(page_file)
     page.locator('#part-1-units th[data-key="unit"] button').click()
     page.locator("#part-1-units .open").first.click()
     dialog = page.get_by_role("dialog")
     assert dialog.get_by_role("heading", name="query q0").is_visible()
     lists = dialog.locator("ol.ranked")
     assert lists.count() == 2
-    first, second = part.units["first"], part.units["second"]
-    at = part.units["units"].index("q0")
-    for shown, system in zip(lists.all(), (first, second), strict=True):
-        wanted = [part.rankings["documents"][n] for n in part.rankings["lists"][system][at]]
-        assert shown.locator(".id").all_inner_texts() == wanted
+    units, rankings = shown.data("part-1-data"), shown.data("part-1-rankings")
+    at = units["units"].index("q0")
+    for ranked, system in zip(lists.all(), (units["first"], units["second"]), strict=True):
+        wanted = [rankings["documents"][n] for n in rankings["lists"][system][at]]
+        assert ranked.locator(".id").all_inner_texts() == wanted
     assert "relevant, grade 2" in dialog.inner_text()
     assert "not judged" in dialog.inner_text()
     assert re.search("red|green|blue|old|new|big", dialog.locator(".line").first.inner_text())
@@ -147,8 +153,8 @@ def test_opening_a_query_by_mouse_shows_both_rankings(visit, table_file, part):
     page.locator(".open:focus", has_text="q1").wait_for()  # where the reader was
 
 
-def test_opening_a_query_by_keyboard(visit, table_file):
-    page = visit().open(table_file)
+def test_opening_a_query_by_keyboard(visit, page_file):
+    page = visit().open(page_file)
     part = page.locator("#part-1-units")
     part.locator('th[data-key="unit"] button').focus()
     page.keyboard.press("Enter")
@@ -173,8 +179,8 @@ def test_opening_a_query_by_keyboard(visit, table_file):
     assert page.locator(".open:focus").inner_text() == "q0"
 
 
-def test_skip_link_comes_first(visit, table_file):
-    page = visit().open(table_file)
+def test_skip_link_comes_first(visit, page_file):
+    page = visit().open(page_file)
     page.keyboard.press("Tab")
     assert page.locator(":focus").inner_text() == "Skip to the answer"
     page.keyboard.press("Enter")
@@ -189,12 +195,14 @@ def test_the_system_decides_about_dark_mode_until_somebody_does(visit, page_file
     assert serious_of(page) == []
     paper = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(paper) == "rgb(20, 23, 27)"
-    ink = page.locator("#part-1-forest .role-axis-label text").first
+    ink = page.locator("#part-1-forest .drawing .role-axis-label text").first
     before = ink.get_attribute("fill")
     page.get_by_role("button", name="Light mode").click()
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
     one.charts("light")
-    after = page.locator("#part-1-forest .role-axis-label text").first.get_attribute("fill")
+    after = page.locator("#part-1-forest .drawing .role-axis-label text").first.get_attribute(
+        "fill"
+    )
     assert before != after
     page.get_by_role("button", name="Dark mode").click()
     assert page.evaluate(paper) == "rgb(20, 23, 27)"
@@ -216,11 +224,28 @@ def test_printing(light):
     page.emulate_media(media="screen")
 
 
-def test_without_scripts_answer_and_tables_are_there(visit, page_file, part):
+def test_charts_are_drawn_when_they_come_into_view_and_are_pictures_before(visit, page_file):
+    page = visit(viewport={"width": 1280, "height": 300}).open(page_file)
+    last = page.locator("#part-2-heatmap")
+    assert last.locator(".picture svg").is_visible()
+    assert page.locator("#part-2-heatmap.drawn").count() == 0
+    last.scroll_into_view_if_needed()
+    last.locator(".drawing svg").wait_for()
+    assert not last.locator(".picture svg").is_visible()
+    page.emulate_media(media="print")
+    for figure in page.locator(".chart").all():
+        assert figure.locator(".picture svg").is_visible()
+        assert not figure.locator(".drawing").is_visible()
+    names = page.evaluate("[...document.querySelectorAll('.picture [id]')].map(x => x.id)")
+    assert len(set(names)) == len(names)
+
+
+def test_without_scripts_answer_tables_and_pictures_are_there(visit, page_file, results):
     one = visit(java_script_enabled=False)
     one.page.goto(page_file.as_uri())
     text = one.page.locator("main").inner_text()
-    assert part.answer[0] in text
+    assert answer(standing(results, "nDCG@10", results.compare("nDCG@10"))) in text
+    assert one.page.locator("#part-1-forest .picture svg").is_visible()
     assert one.page.locator("#part-1-table table").first.is_visible()
     assert "needs JavaScript, which is off" in text
     assert not one.page.get_by_role("button", name="Dark mode").is_visible()
@@ -266,24 +291,41 @@ def test_nothing_is_wider_than_a_phone(visit, page_file):
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_thousands_of_rows_leave_a_small_table(visit, part, tmp_path):
+def test_thousands_of_rows_leave_a_small_table(visit, tmp_path):
     """The table holds what is in sight, and the keyboard reaches all of it."""
-    from dataclasses import replace
-
-    from heldout.report.page.explorer import unit_columns
-
-    units = [f"u{n}" for n in range(5000)]
-    values = [[[(n * (k + 3) % 101) / 100 for n in range(5000)] for k in range(20)]]
-    columns = unit_columns(
-        ("query", "queries"), units, [f"s{k}" for k in range(20)], [("AP", True)], values
-    )
+    units = [f"u{n}" for n in range(12_000)]
+    values = np.random.default_rng(0).uniform(0, 1, (12_000, 3))
     path = tmp_path / "large.html"
-    write_page(path, render_page("large", [replace(part, units=columns, rankings=None, charts=())]))
+    made = compare(Scores("AP", ["A", "B", "C"], units, values), tests="t")
+    write_page(path, page_of(made))
     page = visit().open(path)
     assert page.locator("#part-1-units tbody tr").count() < 60
     page.locator('#part-1-units th[data-key="unit"] button').click()
     page.locator("#part-1-units .open").first.focus()
     page.keyboard.press("End")
-    assert page.locator(".open:focus").inner_text() == "u4999"
-    assert page.locator("#part-1-units table").get_attribute("aria-rowcount") == "5001"
+    assert page.locator(".open:focus").inner_text() == "u11999"
+    assert page.locator("#part-1-units table").get_attribute("aria-rowcount") == "12001"
     assert json.loads(page.locator("#part-1-data").text_content())["units"] == units
+
+
+def test_rows_of_predictions_open_with_their_truth(visit, tmp_path):
+    x = np.random.default_rng(5).normal(size=(60, 2))
+    results = Experiment(
+        task="classification",
+        data=(x, np.where(x[:, 0] > 0.3, "<b>yes</b>", "no")),
+        systems={"k-NN": KNeighborsClassifier()},
+        measures=["accuracy"],
+        plan={"folds": 3},
+    ).run()
+    path = tmp_path / "rows.html"
+    write_page(path, page_of(results))
+    one = visit()
+    page = one.open(path)
+    one.charts()
+    assert page.locator("#part-1-roc .drawing svg").count() == 1
+    page.get_by_role("searchbox").fill("7")
+    page.locator(".open", has_text="7").first.click()
+    dialog = page.get_by_role("dialog")
+    assert "True value:" in dialog.inner_text()
+    assert dialog.locator("b").count() == 0
+    assert dialog.locator("ol").count() == 0

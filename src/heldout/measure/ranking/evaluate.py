@@ -154,17 +154,24 @@ def evaluation_of(
     return Evaluation("ranking", measures, data, computed=computed, **more)
 
 
+def refuse_incomparable(measure: Measure) -> None:
+    """Refuse measures without a mean over queries, or without a better and a worse."""
+    if measure.aggregate == "none" or measure.definition.how in {"text", "geometric"}:
+        raise MeasureError(f"{measure} has no mean over queries: compare another, such as AP")
+    if measure.higher_is_better is None:
+        raise MeasureError(f"{measure} has no better or worse: it cannot be compared")
+
+
 def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
     """Return the scores of all runs in one measure, paired by query, for comparisons."""
     from heldout.data.scores import Scores  # for comparisons only
     from heldout.measure.ranking.machine import machine_scores
 
     names, units = evaluation.names, evaluation.units()
+    refuse_incomparable(measure)
     first = evaluation.unit_scores(names[0], measure)
-    if measure.aggregate == "none" or not isinstance(first, Means) or first.how == "geometric":
+    if not isinstance(first, Means) or first.how == "geometric":
         raise MeasureError(f"{measure} has no mean over queries: compare another, such as AP")
-    if measure.higher_is_better is None:
-        raise MeasureError(f"{measure} has no better or worse: it cannot be compared")
     runs: list[ScoredRun] = [evaluation.data[name] for name in names]
     kept = set(units)
     dropped = tuple(query for query in evaluation.truth.queries if query not in kept)

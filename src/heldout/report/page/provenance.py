@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import re
 from importlib.metadata import version
-from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout import __version__
 from heldout.errors import HeldoutError
-from heldout.infer.results import alpha_of
 from heldout.notes import count_of
 from heldout.report.page.render import asset
 
@@ -20,55 +19,32 @@ if TYPE_CHECKING:
     from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Comparison
 
-Pairs = list[tuple[str, str]]
+    Pairs = list[tuple[str, str]]
 
-MORE: Final = ("baseline", "inner", "depth", "method", "target_size", "replicates", "analyzer")
-GRID: Final = 40  # settings that are listed one by one, if they do not form a grid
-
-
-def plan_words(results: Results) -> str:
-    """How the data were split, and where parameters were tuned."""
-    settings = results.manifest["settings"]
-    if not any(system["tuned"] for system in results.summary):
-        return f"{settings['plan_in_words']}."
-    plan = settings["plan"]
-    inner = f", by {settings['inner']} inner folds" if settings.get("inner") else ""
-    where = f"training side of each fold{inner}"
-    if plan.get("queries", plan).get("validation"):
-        where = "validation part of each split"
-    return (
-        f"{settings['plan_in_words']}. Parameters were tuned for {settings['tune_for']} on the "
-        f"{where}, and never on the held-out side."
-    )
+SAME: Final = {"bootstrap-shift": "bootstrap", "percentile": "bootstrap", "bca": "bootstrap"}
+MEASURES: Final = {"nDCG": "ndcg", "DCG": "ndcg", "Bpref": "bpref", "RBP": "rbp", "ERR": "err"}
+SOFTWARE: Final = f"""\
+@software{{heldout,
+  title = {{heldout: evaluation, resampling and significance for search and text systems}},
+  version = {{{__version__}}}
+}}
+"""
 
 
 def of_results(results: Results) -> Pairs:
     """The manifest of an experiment as names and values."""
-    manifest, typed = results.manifest, results.timings.get("command")
-    settings: Mapping[str, Any] = manifest["settings"]
-    plan = f"{_plan(settings['plan'])}, {count_of(settings['splits'], 'split')}"
-    level = f"{settings['level']:.0%} intervals, tests at {alpha_of(settings['level']):g}"
-    pairs = [("command of the run", str(typed))] if typed else []
-    pairs.append(_data(settings))
-    pairs += [(f"system {system['name']}", _system(system)) for system in settings["systems"]]
+    manifest: Mapping[str, Any] = results.manifest
+    settings = {"command of the run": results.timings.get("command"), **manifest["settings"]}
+    pairs = [(f"system {each['name']}", _system(each)) for each in settings.pop("systems")]
+    settings["versions"] = manifest["versions"]
+    pairs[:0] = [(name.replace("_", " "), _words(value)) for name, value in settings.items()]
     pairs += [
-        ("held out", str(settings["by"])),
-        ("plan", plan),
-        ("tuned for", f"{settings['tune_for']}, rule {settings['rule']}"),
-        ("seed", str(settings["seed"])),
-        ("level", level),
-    ]
-    pairs += [(name.replace("_", " "), str(settings[name])) for name in MORE if settings.get(name)]
-    if "machine" in settings:
-        pairs.append(("judgements of a machine", _machine(settings["machine"])))
-    pairs.append(("versions", _listed(manifest["versions"])))
-    pairs += [
-        (f"fingerprint of the {name}", str(value))
+        (f"fingerprint of the {name}", str(value or ""))
         for name, value in manifest["fingerprints"].items()
-        if value
     ]
     pairs += [(f"policy: {name}", str(words)) for name, words in manifest["policies"].items()]
-    return pairs + (signatures(results.measures) if results.task == "ranking" else [])
+    pairs += _signatures(results.measures) if results.task == "ranking" else []
+    return [pair for pair in pairs if pair[1]]
 
 
 def of_comparisons(comparisons: Sequence[Comparison]) -> Pairs:
@@ -83,13 +59,13 @@ def of_comparisons(comparisons: Sequence[Comparison]) -> Pairs:
         ("seed", str(how.seed)),
         ("baseline", first.baseline or "none: all pairs"),
         ("versions", f"heldout {__version__}, python {platform.python_version()}, {libraries}"),
+        *_signatures([each.scores.measure for each in comparisons]),
     ]
-    named = signatures([each.scores.measure for each in comparisons], known=True)
-    return [pair for pair in [*pairs, *named] if pair[1]]
+    return [pair for pair in pairs if pair[1]]
 
 
-def signatures(measures: Iterable[str], *, known: bool = False) -> Pairs:
-    """Every measure with all its parameters and its definition; `known` leaves out the others."""
+def _signatures(measures: Iterable[str]) -> Pairs:
+    """Every known measure with all its parameters and its definition."""
     from heldout.measure.names import parse_measure
     from heldout.measure.ranking.evaluate import variants_in_words
 
@@ -97,9 +73,7 @@ def signatures(measures: Iterable[str], *, known: bool = False) -> Pairs:
     for name in measures:
         try:
             measure = parse_measure(name, "ranking")
-        except HeldoutError:
-            words = "" if known else "a custom measure that is not defined here"
-            pairs.append((f"measure {name}", words))
+        except HeldoutError:  # of scores with a name of the user's own
             continue
         inner = ", ".join(f"{key}={value!r}" for key, value in measure.params)
         cutoff = "" if measure.cutoff is None else f"@{measure.cutoff}"
@@ -108,107 +82,53 @@ def signatures(measures: Iterable[str], *, known: bool = False) -> Pairs:
     return pairs
 
 
-def _plan(plan: Mapping[str, Any]) -> str:
-    """The fields of a plan, or of the two plans that it combines."""
-    known = {
-        name: _plan(value) if isinstance(value, dict) else value
-        for name, value in plan.items()
-        if name != "kind" and value is not None
-    }
-    return f"{plan['kind']} ({_listed(known)})" if known else str(plan["kind"])
-
-
-def _machine(machine: Mapping[str, Any]) -> str:
-    sample = "" if machine["assume_random"] else ", not confirmed"
-    return (
-        f"{machine['name'] or 'given as an object'}: "
-        f"{count_of(machine['queries'], 'query', 'queries')}, "
-        f"{count_of(machine['judgements'], 'judgement')}; {machine['human_queries']:,} queries "
-        f"have human judgements (a random sample{sample}); tuned on {machine['tune_on']} "
-        "judgements"
-    )
-
-
-def _data(settings: Mapping[str, Any]) -> tuple[str, str]:
-    if "collection" not in settings:
-        data = settings["data"]
-        classes = f", classes {', '.join(data['classes'])}" if data["classes"] else ""
-        return "data", f"{data['name']}: {data['rows']:,} rows{classes}"
-    own = settings["collection"]
-    return "collection", (
-        f"{own['name']}: {count_of(own['documents'], 'document')}, "
-        f"{count_of(own['queries'], 'query', 'queries')}, "
-        f"{count_of(own['judgements'], 'judgement')}"
-    )
+def _words(value: Any) -> str:
+    """A value of the manifest; records are named values, and what was not set is left out."""
+    if isinstance(value, dict):
+        parts = {name: _words(part) for name, part in value.items() if part is not None}
+        return ", ".join(f"{name} {part}" for name, part in parts.items() if part)
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _system(system: Mapping[str, Any]) -> str:
     """What a system is, its fixed parameters, and every setting that was tried."""
-    made, points = system.get("estimator"), system.get("points") or [{}]
+    points = system.get("points") or [{}]
     kind = system.get("model") or system.get("function") or system.get("kind") or ""
-    if isinstance(made, dict):
-        kind = _estimator(made)
-    fixed = {
-        name: value
-        for name, value in points[0].items()
-        if all(point.get(name) == value for point in points)
-    }
-    tuned = [{name: point[name] for name in point if name not in fixed} for point in points]
-    return "; ".join(filter(None, (str(kind), _listed(fixed), _grid(tuned)))) or "no parameters"
+    if isinstance(system.get("estimator"), dict):
+        kind = _estimator(system["estimator"])
+    same = points[0].items()
+    fixed = {key: value for key, value in same if all(p.get(key) == value for p in points)}
+    tuned = [{key: point[key] for key in point if key not in fixed} for point in points]
+    return "; ".join(filter(None, (str(kind), _words(fixed), _grid(tuned)))) or "no parameters"
 
 
 def _estimator(made: Mapping[str, Any]) -> str:
     """The class of an estimator; of a pipeline its steps."""
-    name = str(made.get("class", ""))
-    steps = (made.get("parameters") or {}).get("steps")
+    name, steps = str(made.get("class", "")), (made.get("parameters") or {}).get("steps")
     if not isinstance(steps, list):
         return name
     inner = [_estimator(step[1]).rpartition(".")[2] for step in steps if isinstance(step[1], dict)]
     return f"{name.rpartition('.')[2]}({', '.join(inner)})"
 
 
-def _grid(points: list[dict[str, Any]]) -> str:
-    """All values of each parameter; settings that are not a full grid are listed.
+def _grid(points: Sequence[Mapping[str, Any]]) -> str:
+    """All values of each parameter; they need not form a full grid.
 
     >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.5}])
     '2 settings tried: k1 = 1, 2; b = 0.5'
     >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.7}])
-    '2 settings tried: (k1=1, b=0.5), (k1=2, b=0.7)'
+    '2 settings tried, not all combinations: k1 = 1, 2; b = 0.5, 0.7'
     """
     if len(points) < 2:
         return ""
-    names = list(dict.fromkeys(name for point in points for name in point))
-    values = {
-        name: list(dict.fromkeys(_value(point.get(name)) for point in points)) for name in names
-    }
-    tried = {tuple(_value(point.get(name)) for name in names) for point in points}
-    if tried == set(product(*values.values())):
-        shown = "; ".join(f"{name} = {', '.join(axis)}" for name, axis in values.items())
-    else:
-        each = [", ".join(f"{key}={_value(point[key])}" for key in point) for point in points]
-        more = f", and {len(each) - GRID:,} more (see all settings)" if len(each) > GRID else ""
-        shown = ", ".join(f"({point})" for point in each[:GRID]) + more
-    return f"{count_of(len(points), 'setting')} tried: {shown}"
-
-
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _listed(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {_value(value)}" for name, value in values.items())
-
-
-# ---- citations -----------------------------------------------------------------------------------
-
-SAME: Final = {"bootstrap-shift": "bootstrap", "percentile": "bootstrap", "bca": "bootstrap"}
-MEASURES: Final = {"nDCG": "ndcg", "DCG": "ndcg", "Bpref": "bpref", "RBP": "rbp", "ERR": "err"}
-SOFTWARE: Final = f"""\
-@software{{heldout,
-  title = {{heldout: evaluation, resampling and significance for search and text systems}},
-  version = {{{__version__}}}
-}}
-"""
+    names = dict.fromkeys(name for point in points for name in point)
+    axes = {name: dict.fromkeys(_words(point.get(name)) for point in points) for name in names}
+    shown = "; ".join(f"{name} = {', '.join(axis)}" for name, axis in axes.items())
+    full = len(points) == math.prod(map(len, axes.values()))
+    some = "" if full else ", not all combinations"
+    return f"{count_of(len(points), 'setting')} tried{some}: {shown}"
 
 
 def bibliography(keys: Iterable[str]) -> str:
@@ -220,11 +140,9 @@ def bibliography(keys: Iterable[str]) -> str:
 
 
 def methods(
-    comparisons: Iterable[Comparison],
-    measures: Iterable[str] = (),
-    models: Iterable[str] = (),
+    comparisons: Iterable[Comparison], measures: Iterable[str], models: Iterable[str] = ()
 ) -> list[str]:
-    """Keys of the tests, corrections, intervals, measures and models that have their own paper."""
+    """Keys of tests, corrections, intervals, measures and models; some of them have a paper."""
     keys = [MEASURES.get(re.split(r"[(@]", name)[0], "") for name in measures]
     keys += [model.partition("-")[0] for model in models]
     for comparison in comparisons:
@@ -233,4 +151,4 @@ def methods(
         intervals += [system.mean.method for system in comparison.systems]
         words = " ".join(dict.fromkeys(intervals)).lower()
         keys += [key for key in ("wilson", "bootstrap", "delong") if key in words]
-    return [key for key in keys if key]
+    return keys

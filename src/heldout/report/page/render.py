@@ -1,4 +1,4 @@
-"""A page as one file that loads nothing: a template, its scripts, and the policy that names them."""
+"""A page as one file that loads nothing: a template, scripts, and a policy that names them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from heldout.report.charts.draw import Chart
     from heldout.report.page.content import Part
+    from heldout.report.table import Table
 
 
 def asset(name: str) -> str:
@@ -41,6 +42,7 @@ def render(
         loader=jinja2.FunctionLoader(asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,  # a misspelt field is an error, not a blank
+        finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -57,8 +59,8 @@ def render(
         charts = {"themes": themes, "parts": specifications}
         scripts.insert(0, chart_runtime())
     style = asset("page.css")
-    return environment.get_template("page.html.j2").render(
-        title=printable(title),
+    text: str = environment.get_template("page.html.j2").render(
+        title=title,
         parts=parts,
         made=made,
         bibtex=bibtex,
@@ -69,13 +71,37 @@ def render(
         charts=charts,
         picture=picture,
     )
+    return text
 
 
-def chart_page(chart: Chart) -> str:
-    """A page with nothing but one chart."""
+def chart_page(drawing: Any) -> str:
+    """A page with nothing but a drawing of Altair; a theme that is not the page's own is kept."""
+    import altair as alt
+    import polars as pl
+
+    from heldout.report.charts.draw import Chart, theme
     from heldout.report.page.content import Part
 
-    return render(chart.title, [Part(chart.title, charts=[chart])])
+    spec, copy = drawing.to_dict(), drawing.copy(deep=True)
+    words = spec.get("title") or "Chart"
+    words = words if isinstance(words, dict) else {"text": words}
+    title, caption = (
+        " ".join(text) if isinstance(text, list) else str(text)
+        for text in (words.get("text", "Chart"), words.get("subtitle", ""))
+    )
+    copy.title = alt.Undefined
+    if spec.get("config") == theme():
+        copy.config = alt.Undefined
+    return render(
+        title, [Part(title, charts=[Chart("chart", title, caption, pl.DataFrame(), copy)])]
+    )
+
+
+def tables_page(title: str, tables: Sequence[Table]) -> str:
+    """A page with nothing but tables."""
+    from heldout.report.page.content import Block, Part
+
+    return render(title, [Part(title, tables=[Block(table) for table in tables])])
 
 
 def write_page(path: str | os.PathLike[str], page: str) -> None:
