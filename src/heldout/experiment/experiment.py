@@ -355,13 +355,25 @@ class Experiment(BaseModel):
             flush(aside)
 
 
-def stored_collection(folder: str | os.PathLike[str], results: Results) -> Collection | None:
-    """Return the collection that results are of; None if its files are not there, or changed."""
+def stored_collection(
+    folder: str | os.PathLike[str], results: Results, name: str | None = None
+) -> Collection | None:
+    """Return the collection that results are of; None if its files are not there, or changed.
+
+    One that is named must be this collection.
+    """
     from heldout.data.collection_files import read_collection
     from heldout.experiment.given import CollectionTable
     from heldout.retrieve.index_files import is_index
 
     manifest = results.manifest
+    wanted = manifest["fingerprints"]["collection"]
+    if name is not None:
+        collection = read_collection(name)
+        if collection.fingerprint() != wanted:
+            said = f"has fingerprint {collection.fingerprint()[:16]}, expected {wanted[:16]}"
+            raise InputError(f"{name} is not the collection that was evaluated ({said})")
+        return collection
     try:
         if manifest["settings"]["collection"]["name"].startswith("pydocs-"):
             collection = read_collection("pydocs")
@@ -375,5 +387,4 @@ def stored_collection(folder: str | os.PathLike[str], results: Results) -> Colle
             collection = table.read()
     except (HeldoutError, OSError, ValueError):
         return None  # moved, changed, or never there: a report has no texts then
-    same = collection.fingerprint() == manifest["fingerprints"]["collection"]
-    return collection if same else None
+    return collection if collection.fingerprint() == wanted else None
