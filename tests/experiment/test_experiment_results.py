@@ -68,6 +68,15 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
     assert results.compare(baseline="bm25").baseline == "bm25"
 
 
+def test_the_page_of_results_is_written_whole(results, tmp_path):
+    results.report(tmp_path / "page.html", title="Which <ranker>?")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Which &lt;ranker&gt;?" in page
+    with pytest.raises(InputError, match="is a directory"):
+        results.report(tmp_path)
+
+
 def test_a_measure_without_a_direction_is_shown_but_not_compared(results):
     assert [one.scores.measure for one in results.comparisons.compared] == ["nDCG@10", "RR"]
     assert "Judged@10" in text(results)
