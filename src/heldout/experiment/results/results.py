@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from heldout.data.atomic import write_atomically
 from heldout.data.frames import frame_of
 from heldout.errors import HeldoutError, InputError, MeasureError
 from heldout.experiment.manifest import is_stored, know_own
@@ -503,10 +502,9 @@ class Results(Comparable):
             The file of a ledger, to show its evaluations on these data.
         """
         from heldout.report.page import page  # shows results
+        from heldout.report.page.render import write_page
 
-        with write_atomically(path) as aside:
-            text = page([self], title=title, collection=collection, ledger=ledger)
-            aside.write_text(text, encoding="utf-8", newline="\n")
+        write_page(path, page([self], title=title, collection=collection, ledger=ledger))
 
     def to_frame(self, library: Library = "polars") -> Any:
         """Return the long table as a frame of Polars or pandas."""
