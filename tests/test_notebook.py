@@ -59,11 +59,7 @@ def test_two_systems_are_drawn_as_their_difference():
     table = {"A": {"a": 0.1, "b": 0.2, "c": 0.4}, "B": {"a": 0.3, "b": 0.1, "c": 0.7}}
     pair = heldout.compare(heldout.Scores.of(table, "AP"))
     found = read(pair._repr_html_())
-    gap = pair.claims[0].difference
-    assert (
-        "No significant difference between B and A on 3 units: AP 0.3667 vs 0.2333, +0.1333 "
-        f"[{gap.low:.4f}, {gap.high:.4f}]."
-    ) in found.texts
+    assert str(pair).splitlines()[0] in found.texts
     assert "Difference in AP." in found.texts
     assert "B − A" in found.texts
     assert "AP of each system." not in found.texts
@@ -178,14 +174,13 @@ def test_a_comparison_prints_a_few_lines():
     pair = heldout.compare(heldout.Scores.of(table, "AP"))
     assert repr(pair) == "<Comparison of A, B in AP on 3 units>"
     lines = str(pair).splitlines()
-    assert lines[0] == "No significant difference between B and A (p = 0.5000)."
     low, high = pair.claims[0].difference.low, pair.claims[0].difference.high
-    assert lines[1] == f"AP: 0.3667 vs 0.2333, difference +0.1333, 95% CI [{low:+.4f}, {high:+.4f}]"
-    assert lines[2].startswith("3 units: 2 won, 0 tied, 1 lost")
-    assert lines[3].startswith("Test: Fisher's randomization test (two-sided")
-    several = str(heldout.compare(scores())).splitlines()
-    assert several[0].startswith("AP, 3 systems, ")
-    assert several[0].endswith("0 of 3 pairs differ significantly.")
+    assert lines[0] == (
+        "No significant difference between B and A: AP 0.3667 vs 0.2333, difference +0.1333, "
+        f"95% CI [{low:+.4f}, {high:+.4f}], p = 0.5000."
+    )
+    assert lines[1].startswith("3 units: 2 won, 0 tied, 1 lost")
+    assert any(line.startswith("Test: Fisher's randomization test (two-sided") for line in lines)
 
 
 def test_objects_do_not_import_the_report_before_they_are_shown():

@@ -15,6 +15,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 import heldout
+from heldout.shown import Reported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,8 +76,11 @@ def _lines(module: str, names: list[str]) -> Iterator[str]:
     yield from (f"   {name}" for name in names)
     yield ""
     for name in names:
-        if inspect.isclass(getattr(import_module(module), name)):
+        thing = getattr(import_module(module), name)
+        if inspect.isclass(thing):
             yield from (f".. autoclass:: {name}", "   :members:", "")
+            if issubclass(thing, Reported):
+                yield from (f"   .. automethod:: {name}.report", "")
         else:
             yield from (f".. autofunction:: {name}", "")
 

@@ -271,8 +271,8 @@ def test_files_and_a_page(files, capsys):
     assert 'id="part-1-grade-confusion"' in page
     assert 'id="part-1-score-agreement"' in page
     assert "Krippendorff" in page
-    main(["chart", "a.json", "grade-confusion", "-o", "grades.json"])
-    assert "overrating to its right" in (files / "grades.json").read_text()
+    main(["chart", "a.json", "grade-confusion", "-o", "grades.svg"])
+    assert "overrating" in (files / "grades.svg").read_text()
     main([*judgements, "-o", "alone.html"])
     assert "score-agreement" not in (files / "alone.html").read_text()
 

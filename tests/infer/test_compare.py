@@ -141,7 +141,7 @@ def test_units_are_paired_by_id_and_missing_ones_named():
         ({"correction": "none"}, "several comparisons mislead"),
         ({"correction": "magic"}, "unknown correction"),
         ({"tests": ["magic"]}, "unknown test"),
-        ({"tests": ["corrected-t"]}, "test_share=0.1111"),
+        ({"tests": ["corrected-t"]}, "test share, 0.1111"),
         ({"alternative": "both"}, "expected one of"),
         ({"level": 2}, "between 0.5 and 1"),
         ({"baseline": "nobody"}, "no system 'nobody'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heldout.report.table import Cell, Table, escape_formula, escape_markdown, write_tables
+from heldout.report.table import Cell, Table, escape_markdown, write_tables
 
 TABLE = Table(
     ["system", "kind", "Δ"],
@@ -60,13 +60,3 @@ def test_markdown_escapes_what_would_be_markup():
     assert escape_markdown("[x](http://y)") == r"[x\](http://y)"
     assert escape_markdown("_a_ my_run &lt; a & b") == r"\_a\_ my_run \&lt; a & b"
     assert escape_markdown("[0.1, 0.2] p < 0.05") == "[0.1, 0.2] p < 0.05"
-
-
-@pytest.mark.parametrize("text", ["=1+1", "@x", "+x", "-x", "\t1", " =1", "-1+cmd", "+-3"])
-def test_formulas_are_texts(text):
-    assert escape_formula(text) == f"'{text}"
-
-
-@pytest.mark.parametrize("text", ["-1.5e-3", "+12%", "0.1", "a=b", "-0.0339*", "—"])
-def test_numbers_stay_numbers(text):
-    assert escape_formula(text) == text

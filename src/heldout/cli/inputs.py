@@ -196,11 +196,12 @@ def _table(options: argparse.Namespace) -> Iterator[Scores]:
             "one table per measure, or add that column"
         )
     for name in dict.fromkeys(wanted or [name or "score" for name in tables]):
-        usual = name
+        usual, known = name, []
         with suppress(MeasureError):  # else a name of the user's
-            (measure,) = parse_measures([name], "ranking")
-            usual = name if name in tables else str(measure)
+            known = parse_measures([name], "ranking")
+        for measure in known:
             refuse_incomparable(measure)
+            usual = name if name in tables else str(measure)
         table = tables.get("") or tables.get(usual)
         if table is None:
             raise InputError(f"{path} has no measure {usual}; it has {shown}")

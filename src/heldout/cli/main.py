@@ -87,10 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         _end(WRONG, _system_fault(error))
     except Exception as error:  # noqa: BLE001 - a fault of ours; exit code 1 is that of a gate
-        import traceback
-
-        traceback.print_exc()
-        _end(WRONG, f"internal error, please report it ({type(error).__name__}: {error})")
+        _end(WRONG, _own_fault(error))
     if code:
         sys.exit(code)
 
@@ -191,6 +188,17 @@ def _terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, usual)
+
+
+def _own_fault(error: Exception) -> str:
+    """A fault of ours as a message; its traceback is printed."""
+    cause = error.__context__
+    if isinstance(cause, OSError) and cause.errno == errno.EMFILE:  # a library stumbled over it
+        return _system_fault(cause)
+    import traceback
+
+    traceback.print_exception(error)
+    return f"internal error, please report it ({type(error).__name__}: {error})"
 
 
 def _system_fault(error: OSError) -> str:

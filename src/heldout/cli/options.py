@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from heldout.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # `commands | title in the help | inputs`, then options: `VALUE...` may be repeated, `VALUE+` takes
 # several values, `a|b` are choices, `=` precedes the default, without a value it is a switch. What
@@ -207,6 +207,9 @@ index | execution | collection
   --jobs N              threads (default: one per core)
   --max-memory SIZE     memory of the process (default: 1GB), unless ids and vocabulary need more
 """
+# All text is English, and looking for translations of argparse's takes time at every start.
+setattr(argparse, "_", lambda text: text)  # noqa: B010 - a name that its types do not have
+
 INPUTS: Final = {
     "ranking": "runs",
     "classification": "predicted classes",
@@ -298,14 +301,16 @@ class Option(NamedTuple):
 
 
 @cache
-def all_options() -> Sequence[Option]:
-    """All options, in the order of the help."""
+def options_of(command: str = "") -> Sequence[Option]:
+    """The options of a command, in the order of its help; by default all options."""
     options: list[Option] = []
     section: list[list[str]] = []
     for line in re.sub(r"\n {20,}", " ", TABLE).splitlines():
         if not line.startswith(" "):
             commands, group, *inputs = line.split(" | ")
             section = [commands.split(), [group], " ".join(inputs).split()]
+            continue
+        if command and command not in section[0]:
             continue
         written, _, words = line.strip().partition("  ")
         flags = re.findall(r"(?<!\S)-\S+", written)
@@ -330,11 +335,6 @@ def all_options() -> Sequence[Option]:
             )
         )
     return options
-
-
-def options_of(command: str) -> Iterator[Option]:
-    """The options of a command."""
-    return (option for option in all_options() if command in option.commands)
 
 
 class Parser:
@@ -440,7 +440,7 @@ def _unknown(given: str, command: str) -> str:
     flag = given.partition("=")[0]
     if not flag.startswith("-"):
         return f"unexpected {given!r} (see heldout {command} --help)"
-    homes = [name for option in all_options() if flag in option.flags for name in option.commands]
+    homes = [name for option in options_of() if flag in option.flags for name in option.commands]
     if homes:
         return f"{flag} is an option of heldout {', '.join(homes)}, not of heldout {command}"
     hint = meant(flag, [name for option in options_of(command) for name in option.flags])

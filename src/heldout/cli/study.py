@@ -109,7 +109,9 @@ def _groups(collection: Collection, options: argparse.Namespace) -> Any:
     from heldout.resample.plan import ResamplingWarning
 
     problems = Problems()
-    plan: Any = plan_from_table(plan_table(options), "document", options.seed, problems)
+    plan: Any = plan_from_table(
+        plan_table(options) | {"folds": 2}, "document", options.seed, problems
+    )
     if problems.found:
         raise ExperimentError(problems.found, place_of=place_of(options))
     with warnings.catch_warnings():

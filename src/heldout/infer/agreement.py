@@ -26,6 +26,7 @@ from heldout.measure.agreement import (
 )
 from heldout.measure.ranking.run_checks import distinct_names
 from heldout.notes import Note, count_of
+from heldout.shown import Reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,6 +67,20 @@ class JudgedOrder(NamedTuple):
     agreement: OrderAgreement  # of the orders of the systems; the human one is the truth
     changes: tuple[VerdictChange, ...]  # pairs of systems whose verdicts differ
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the means of the systems under both, and what differs."""
+        machine = {row.name: row.mean for row in self.machine.systems}
+        return {
+            "measure": self.measure,
+            "systems": [
+                {"name": row.name, "human": row.mean, "machine": machine[row.name]}
+                for row in self.human.systems
+            ],
+            "correlations": self.agreement,
+            "verdicts": len(self.human.claims),
+            "verdict_changes": self.changes,
+        }
+
 
 class JudgeStatistics(NamedTuple):
     """The statistics of one machine, with intervals that treat queries as the units."""
@@ -98,7 +113,7 @@ class JudgeAgreement(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Agreement:
+class Agreement(Reported):
     """The agreement of machines with a human; see `heldout.agree`.
 
     Parameters
@@ -144,23 +159,10 @@ class Agreement:
         """Return all numbers at full precision, as JSON types."""
         judges = []
         for judge in self.judges:
-            record = judge._asdict() | {"confusion": judge.counts} | judge.statistics._asdict()
-            record["orders"] = [
-                {
-                    "measure": order.measure,
-                    "systems": [
-                        {"name": row.name, "human": row.mean, "machine": machine[row.name]}
-                        for row in order.human.systems
-                    ],
-                    "correlations": order.agreement,
-                    "verdicts": len(order.human.claims),
-                    "verdict_changes": order.changes,
-                }
-                for order in judge.orders
-                for machine in [{row.name: row.mean for row in order.machine.systems}]
-            ]
-            dropped = ("counts", "statistics")
-            judges.append({name: record[name] for name in record if name not in dropped})
+            record = judge._asdict()
+            statistics, counts = record.pop("statistics"), record.pop("counts")
+            orders = [order.to_dict() for order in judge.orders]
+            judges.append(record | statistics._asdict() | {"confusion": counts, "orders": orders})
         own = {name: getattr(self, name) for name in ("level", "rel", "grades", "notes")}
         known: dict[str, Any] = plain(own | {"judges": judges})
         return known
@@ -168,18 +170,6 @@ class Agreement:
     def __repr__(self) -> str:
         names = ", ".join(judge.name for judge in self.judges)
         return f"<Agreement of {names} with human judgements>"
-
-    def __str__(self) -> str:
-        """Return the result as tables."""
-        from heldout.report import text  # the report reads results
-
-        return text(self).rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        """Show the result as tables in a notebook."""
-        from heldout.report import html
-
-        return html(self)
 
 
 def agree(

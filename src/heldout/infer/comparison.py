@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from heldout.as_json import plain
 from heldout.data.frames import Library, frame_of
 from heldout.notes import Note, count_of, distinct
+from heldout.shown import Reported
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
@@ -60,7 +60,7 @@ class MachineEstimates(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(Reported):
     """The comparison of two or more systems on the same units.
 
     Parameters
@@ -214,36 +214,10 @@ class Comparison:
 
         return paper_text([self])
 
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str | None = None,
-        collection: Any = None,
-        ledger: str | None = None,
-    ) -> None:
-        """Write an HTML report; a collection has the texts of queries, a ledger earlier looks."""
-        from heldout.report.page import page
-        from heldout.report.page.render import write_page
-
-        write_page(path, page([self], title=title, collection=collection, ledger=ledger))
-
     def __repr__(self) -> str:
         systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")
         units = count_of(len(self.scores.units), "unit")
         return f"<Comparison of {systems} in {self.scores.measure} on {units}>"
-
-    def __str__(self) -> str:
-        """Return the result in a few lines."""
-        from heldout.report import text  # the report reads results
-
-        return text(self).rstrip()
-
-    def _repr_html_(self) -> str:
-        """Show the claims as tables and a chart in a notebook."""
-        from heldout.report import html  # the report reads results
-
-        return html(self)
 
 
 class Comparable:

@@ -10,6 +10,7 @@ from heldout.data.frames import Library, frame_of
 from heldout.errors import HeldoutError, InputError, MeasureError
 from heldout.measure.base import LackingError, Means, Order, Undefined
 from heldout.measure.names import parse_measures
+from heldout.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +29,7 @@ __all__ = ["Evaluation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Shown):
     """The values of systems in measures, of rankings, classes, numbers or texts.
 
     Systems and measures are given by name or number, to all methods. With a single system its name
@@ -247,12 +248,6 @@ class Evaluation:
         from heldout.report import text  # shows evaluations
 
         return text(self, quiet=True).rstrip()
-
-    def _repr_html_(self) -> str:
-        """Show the values as a table in a notebook."""
-        from heldout.report import html  # shows evaluations
-
-        return html(self)
 
     def _has_units(self, scores: UnitScores) -> bool:
         """Return whether single units have values: F1 of one instance says nothing, BLEU does."""

@@ -12,6 +12,7 @@ from heldout.notes import Note, count_of, named_few
 from heldout.resample.groups import same_texts
 from heldout.resample.plans import KFold
 from heldout.resample.stratify import relevant_per_query
+from heldout.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ class SplitRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class Description(Shown):
     """Statistics of splits."""
 
     plan: str
@@ -73,11 +74,6 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as a dictionary, for JSON."""
         return asdict(self) | {"notes": [note.to_dict() for note in self.notes]}
-
-    def __str__(self) -> str:
-        from heldout.report import text  # the report reads splits
-
-        return text(self).rstrip("\n")
 
 
 def describe_splits(splits: Splits, collection: Collection | None = None) -> Description:

@@ -20,12 +20,12 @@ from heldout.infer.comparison import Comparable, Comparison, note_measures
 from heldout.measure.base import Undefined
 from heldout.measure.names import parse_measure
 from heldout.notes import Note, count_of, distinct
+from heldout.shown import Reported
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.collection import Collection
     from heldout.data.frames import Library
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.run import Run
@@ -54,7 +54,7 @@ class Compared(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Comparable):
+class Results(Comparable, Reported):
     """The results of an experiment, for any task.
 
     Parameters
@@ -111,17 +111,6 @@ class Results(Comparable):
             f"<Results: {len(self.systems)} systems, {', '.join(self.measures)}, "
             f"{len(self.values)} values>"
         )
-
-    def __str__(self) -> str:
-        from heldout.report import text  # shows results
-
-        return text(self).rstrip()
-
-    def _repr_html_(self) -> str:
-        """Show the estimates as tables in a notebook."""
-        from heldout.report import html  # shows results
-
-        return html(self)
 
     # What was evaluated
 
@@ -479,32 +468,6 @@ class Results(Comparable):
         return Compared(note_measures(compared), refused)
 
     # Other forms
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str | None = None,
-        collection: Collection | None = None,
-        ledger: str | None = None,
-    ) -> None:
-        """Write a self-contained HTML page in which every number can be traced to its source.
-
-        Parameters
-        ----------
-        path
-            The file to write.
-        title
-            By default the question that the page answers.
-        collection
-            Where the texts of queries and documents are, to show them.
-        ledger
-            The file of a ledger, to show its evaluations on these data.
-        """
-        from heldout.report.page import page  # shows results
-        from heldout.report.page.render import write_page
-
-        write_page(path, page([self], title=title, collection=collection, ledger=ledger))
 
     def to_frame(self, library: Library = "polars") -> Any:
         """Return the long table as a frame of Polars or pandas."""

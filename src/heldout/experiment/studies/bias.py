@@ -31,6 +31,7 @@ from heldout.resample.groups import grouped_places
 from heldout.resample.plan import FoldCount, Repeats, Seed, checked
 from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
+from heldout.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,7 +90,7 @@ class BiasRow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BiasStudy:
+class BiasStudy(Shown):
     """The result of a study."""
 
     settings: StudySettings
@@ -123,16 +124,6 @@ class BiasStudy:
         import polars as pl  # slow to import
 
         return pl.DataFrame(self.to_dict())
-
-    def __str__(self) -> str:
-        from heldout.report import text  # the report reads results
-
-        return text(self).rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        from heldout.report import html
-
-        return html(self)
 
 
 class _Drawn(NamedTuple):

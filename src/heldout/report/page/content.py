@@ -235,25 +235,25 @@ def _of_agreement(agreement: Agreement) -> Part:
 
 
 def title_of(given: Sequence[Any]) -> str:
-    """What was asked, if it was the same of all results."""
-    if isinstance(given[0], list):
-        return question(standing(given[0][0]))
+    """What was asked, if it was the same of all results; the systems are named as they came."""
     if type(given[0]).__name__ == "Agreement":
         return "Do machine judgements agree with human ones?"
-    names, questions = set(), set()
-    for results in given:
-        settings = results.manifest["settings"]
-        name = str(settings["collection" if settings["task"] == "ranking" else "data"]["name"])
-        name = "" if name in {"data", "collection"} else name  # nobody has named them
-        names.add("pydocs" if name.startswith("pydocs-") else name)
-        board = standing(results)
-        added = {system["name"] for system in results.summary if system.get("baseline")}
-        rows = tuple(row for row in board.rows if row.name not in added)  # nobody asked for those
-        questions.add(question(board._replace(rows=rows), min(names)))
-    data = names.pop() if len(names) == 1 else ""
-    if len(questions) == 1:
-        return str(questions.pop())
-    return f"{len(given)} experiments{f' on {data}' if data else ''}"
+    asked = set()
+    for of in given:
+        board, names, data = standing(of[0] if isinstance(of, list) else of), [], ""
+        if isinstance(of, list):
+            names = of[0].scores.systems
+        else:
+            settings = of.manifest["settings"]
+            data = str(settings["collection" if of.task == "ranking" else "data"]["name"])
+            data = "pydocs" if data.startswith("pydocs-") else data
+            names = [each["name"] for each in of.summary if not each.get("baseline")]  # not asked
+        board = board._replace(rows=tuple(map(board.row, names)))
+        asked.add((question(board, "" if data in {"data", "collection"} else data), data))
+    if len(asked) == 1:
+        return str(asked.pop()[0])
+    shared = {data for _, data in asked}
+    return f"{len(given)} experiments{f' on {shared.pop()}' if len(shared) == 1 else ''}"
 
 
 # ---- tables --------------------------------------------------------------------------------------
