@@ -103,7 +103,7 @@ def test_the_json_is_drawn(capsys):
         (("--draws", "1"), "--draws 1: expected greater than or equal to 2"),
         (("--draws", "0"), "--draws 0: expected a positive integer"),
         (("--folds", "1"), "--folds 1: expected an integer of at least 2"),
-        (("--folds", "151"), "too few for 151 folds"),
+        (("--folds", "151"), "151 folds but only 150 documents"),
         (("--sets", "50"), "too few for 5 folds"),
         (("--seed", "-1"), "--seed -1: expected an integer of at least 0"),
         (("--system", "bm26"), "'bm26' is not a model"),
