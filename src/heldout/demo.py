@@ -79,8 +79,9 @@ def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
         for run in runs:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
-            written = f"# Two systems on a synthetic collection\n\n{write_tables(evaluation_tables(result), 'md')}"
-            aside.write_text(written, encoding="utf-8")
+            table = write_tables(evaluation_tables(result), "md")
+            title = "# Two systems on a synthetic collection"
+            aside.write_text(f"{title}\n\n{table}", encoding="utf-8")
     yield evaluation_text(result, width=width)
     files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"
     command = f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"

@@ -143,7 +143,7 @@ def calibration(several: Sequence[ClassPredictions], positive: str | None = None
     y = alt.Y("share:Q", title="observed frequency", scale=draw.UNIT)
     low = alt.Y("low:Q", title="observed frequency", scale=draw.UNIT)
     formats = {"confidence": ".3f", "share": ".3f", "units": ",", "from": ".2f", "to": ".2f"}
-    colour = draw.look(alt.Color, "system", names, legend=alt.Legend(symbolStrokeWidth=0))
+    colour = draw.look(alt.Color, "system", names)
     base = draw.data(frame).encode(x=x, y=y, color=colour, tooltip=draw.tips("system", **formats))
     drawing = draw.layers(
         draw.diagonal(x, y),

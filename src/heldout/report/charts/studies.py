@@ -80,7 +80,7 @@ def bias_means(means: Sequence[tuple[Any, ...]], measure: str) -> draw.Chart:
     frame = groups.agg(mean=pl.col("estimate").mean(), draws=pl.len())
     frame = frame.with_columns(pl.col("set") + 1)
     order = frame["estimator"].unique(maintain_order=True).to_list()
-    legend = alt.Legend(columns=4, symbolStrokeWidth=0)
+    legend = alt.Legend(columns=4)
     base = draw.data(frame).encode(
         x=alt.X("set:O", title="training set", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("mean:Q", title=f"mean {measure}", scale=alt.Scale(zero=False, padding=12)),

@@ -135,15 +135,14 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> alt.LayerChart:
     formats = dict.fromkeys(("score", "minimum", "maximum"), ".4f")
     hover = draw.tips(("p0", name), "side", **formats, whole=".4f")
     y = alt.Y("score:Q", title=measure, scale=alt.Scale(zero=False, padding=16))
-    legend = alt.Legend(symbolStrokeWidth=0)  # dashes would fray the edges of symbols
+    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=2)
     colour = draw.look(alt.Color, "side", sides, legend=legend)
     base = draw.data(long).encode(x=x, y=y, color=colour, tooltip=[*hover, *draw.tips(FOLDS)])
     dashes = draw.look(alt.StrokeDash, "side", sides, [1, 0], [5, 4])
     band = alt.Y("minimum:Q", title=measure, scale=alt.Scale(zero=False))
     return draw.layers(
         base.mark_area(opacity=0.18).encode(y=band, y2="maximum:Q"),
-        base.mark_line().encode(strokeDash=dashes),
-        base.mark_point().encode(shape=draw.look(alt.Shape, "side", sides, "circle", "diamond")),
+        base.mark_line(point=True).encode(strokeDash=dashes),
         *([] if held_out is None else [draw.reference(y=held_out)]),
         *_badges(shown, x=x, y=alt.Y("mean:Q"), tooltip=draw.tips(("p0", name), FOLDS, mean=".4f")),
         height=260,
