@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import heldout
-from heldout.report.charts.named import NAMES
+from heldout.report.charts.find import NAMES
 
 ROOT = Path(__file__).parents[1]
 
