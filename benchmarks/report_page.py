@@ -41,21 +41,19 @@ def main() -> None:
 
 
 def measure(queries: int, systems: int, path: str) -> None:
-    from heldout.report.page.of_results import part_of_results
-    from heldout.report.page.render import render_page, write_page
+    from heldout.report.page import page
+    from heldout.report.page.render import write_page
 
     results, collection = make(queries, systems)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.perf_counter()
-    part = part_of_results(results, collection=collection)
-    middle = time.perf_counter()
-    write_page(path, render_page("benchmark", [part]))
+    text = page(results, collection=collection, title="benchmark")
+    write_page(path, text)
     end = time.perf_counter()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     size = Path(path).stat().st_size / 1e6
     print(
-        f"{queries:,} queries x {systems} systems: {end - begin:.1f} s (statistics and charts "
-        f"{middle - begin:.1f} s, page {end - middle:.1f} s), {size:.1f} MB, "
+        f"{queries:,} queries x {systems} systems: {end - begin:.1f} s, {size:.1f} MB, "
         f"memory peak {peak / 1024:.0f} MB ({before / 1024:.0f} MB before)",
         flush=True,
     )
@@ -198,7 +196,10 @@ def browse(path: Path) -> None:
         page.goto(path.as_uri())
         page.wait_for_selector("html[data-ready]")
         ready = time.perf_counter() - begin
-        page.wait_for_selector("html[data-charts]", timeout=120_000)
+        for figure in page.locator(".chart").all():  # they are drawn when they come into view
+            figure.scroll_into_view_if_needed()
+        drawn = "[...document.querySelectorAll('.drawing')].every(x => x.dataset.drawn)"
+        page.wait_for_function(drawn, timeout=120_000)
         charts = time.perf_counter() - begin
         page.get_by_role("searchbox").fill("q1")
         sort, opened = (page.evaluate(CLICK, one) for one in ("th[data-key=unit] button", ".open"))

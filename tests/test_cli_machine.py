@@ -128,7 +128,7 @@ def test_run_has_the_estimates_of_compare(files, capsys):
     [
         (("--system", "old.run", "--by", "document", "--machine", "llm.qrels"), "leave it out"),
         (("--machine", "llm.qrels"), "--machine is for systems (--system)"),
-        (("--assume-random",), "--assume-random is for systems (--system)"),
+        (("--assume-random",), "--assume-random goes with --machine"),
     ],
 )
 def test_options_of_run_that_do_not_fit_are_refused(files, capsys, arguments, words):

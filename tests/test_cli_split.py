@@ -105,7 +105,7 @@ def test_nothing_is_overwritten(capsys):
         (["--folds", "13"], "13 folds but only 12 queries"),
         (["--folds", "1"], "--folds 1: expected"),
         (["--folds", "3", "--hold-out", "0.2"], "exclude each other"),
-        (["--hold-out", "half"], "expected a fraction or a number of units"),
+        (["--hold-out", "half"], "expected a fraction or a number"),
         (["--validation", "0.2"], "--validation goes with --hold-out"),
         (["--force"], "--to and --force go with -o FOLDER"),
         (["--json", "-o", "x"], "a description is printed"),

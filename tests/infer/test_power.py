@@ -158,6 +158,7 @@ def test_a_pilot_has_the_standard_deviation_of_its_differences_and_a_bound():
     assert plan.bound == pytest.approx(0.1 * math.sqrt(2 / (-2 * math.log(0.8))))
     assert plan.needed == ((0.05, needed(0.1, 0.05)),)
     assert f"plan with {plan.bound:.4f}, too" in str(plan)
+    assert "--" not in str(plan)  # options are for the command line
     [plan] = heldout.power(pilot(GENERATOR.normal(size=10)))
     assert "Warning" not in str(plan)
 
@@ -356,5 +357,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("given", "words"), REFUSED)
 def test_impossible_plans_are_refused(given, words):
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=words) as refused:
         heldout.power(**given)
+    assert "--" not in str(refused.value)

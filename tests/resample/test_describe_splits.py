@@ -32,6 +32,7 @@ def test_document_folds_in_numbers():
     assert second.pro10 == pytest.approx(0.1)
     assert (third.relevant_most, third.without_test, third.pro10) == (0, 2, 0)
     assert {note.code: note.count for note in found.notes} == {"empty-test": 2, "empty-train": 1}
+    assert "use 5 folds stratified by relevance" in str(found)
     assert found.overlapping == found.never_held_out == found.often_held_out == 0
     assert (found.units, found.count, found.unit) == (6, 3, "document")
 

@@ -414,7 +414,8 @@ def complete(given: argparse.Namespace, command: str, kind: str = "") -> argpars
             usual = option.value(option.default) if option.default else switch
             setattr(given, option.name, usual)
         elif kind and option.inputs and kind not in option.inputs:
-            named = " and ".join(INPUTS[name] for name in option.inputs)
+            own = [name for name in option.inputs if name != "systems" or command == "run"]
+            named = " and ".join(INPUTS[name] for name in own)
             raise InputError(f"{option.long} is for {named}, not for {INPUTS[kind]}")
     return given
 

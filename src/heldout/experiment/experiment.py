@@ -348,17 +348,26 @@ class Experiment(BaseModel):
             flush(aside)
 
 
-def stored_collection(folder: str | os.PathLike[str], results: Results) -> Collection | None:
+def stored_collection(
+    folder: str | os.PathLike[str], results: Results, name: str | None = None
+) -> Collection | None:
     """Return the collection that results are of, or None if it is not where it was.
 
     Only files of this machine are read, and only the collection with the fingerprint that the
-    results have is returned.
+    results have is returned. One that is named must be this collection.
     """
     from heldout.data.collection_files import read_collection
     from heldout.experiment.given import CollectionTable
     from heldout.retrieve.index_files import is_index
 
     manifest = results.manifest
+    wanted = manifest["fingerprints"]["collection"]
+    if name is not None:
+        collection = read_collection(name)
+        if collection.fingerprint() != wanted:
+            said = f"has fingerprint {collection.fingerprint()[:16]}, expected {wanted[:16]}"
+            raise InputError(f"{name} is not the collection that was evaluated ({said})")
+        return collection
     try:
         if manifest["settings"]["collection"]["name"].startswith("pydocs-"):
             collection = read_collection("pydocs")
@@ -372,5 +381,4 @@ def stored_collection(folder: str | os.PathLike[str], results: Results) -> Colle
             collection = table.read()
     except (HeldoutError, OSError, ValueError):
         return None  # moved, changed, or never there: a report has no texts then
-    same = collection.fingerprint() == manifest["fingerprints"]["collection"]
-    return collection if same else None
+    return collection if collection.fingerprint() == wanted else None

@@ -80,7 +80,7 @@ def result_notes(results: Results) -> tuple[Note, ...]:
 
 def _decided_by_units(results: Results) -> bool:
     """Whether tests over queries, rows or splits answer the question: not for new documents."""
-    return bool(results.manifest["settings"]["by"] == "query")
+    return results.manifest["settings"]["by"] not in {"document", "both"}
 
 
 def standings(results: Results) -> list[Standing]:
@@ -240,7 +240,7 @@ def split_table(results: Results) -> Table | None:
     tuned = {
         system["name"]: selection(results, system) for system in results.summary if system["tuned"]
     }
-    scored = settings["by"] == "query"
+    scored = _decided_by_units(results)
     columns = [
         (name, kind)
         for name in tuned or results.systems

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-
 from sklearn.neighbors import KNeighborsClassifier
 
 from heldout import Experiment, Scores, compare

@@ -50,9 +50,9 @@ def null(comparison: Comparison, gap: Gap) -> Iterator[draw.Chart]:
     frame = pl.DataFrame({"low": edges[:-1], "high": edges[1:], **columns, "observed": observed})
     caption = (
         f"If {gap.first} and {gap.second} were equally good, each difference would be as likely to "
-        f"have the opposite sign. Randomization test: {p_words(test.p)} "
-        f"({test.detail}). Drawn from {'all' if few else '20,000 random'} sign "
-        "assignments."
+        f"have the opposite sign. Randomization test: {p_words(test.p)} ({test.detail}). Drawn "
+        f"from {'all' if few else '20,000 random'} sign assignments. Line: the observed "
+        f"difference, {draw.signed(observed)}."
     )
     if comparison.analysis.correction:
         many, how = len(comparison.claims), comparison.analysis.correction
@@ -71,28 +71,17 @@ def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> alt.LayerC
     ).filter(pl.col("share") > 0)
     scale = draw.padded([*bars["low"], *bars["high"], observed], 0.03)
     share = alt.Axis(format="%", title="share of sign assignments")
-    room = alt.Scale(domain=[0, 1.15 * max(bars["top"])], nice=False)  # for the label of the line
-    base = draw.data(draw.table("x label", [(observed, f"observed {draw.signed(observed)}")]))
-    base = base.encode(x=alt.X("x:Q", scale=scale))
-    left = observed > sum(scale.domain) / 2
-    label = base.mark_text(
-        style="label",
-        fontWeight="bold",
-        baseline="top",
-        align="right" if left else "left",
-        dx=-6 if left else 6,
-    )
+    line = draw.data(frame.select("observed").head(1))
     histogram = draw.data(bars).mark_bar(binSpacing=1)
     return draw.layers(
         histogram.encode(
             x=alt.X("low:Q", title=f"mean difference in {measure} under random signs", scale=scale),
             x2="high:Q",
-            y=alt.Y("bottom:Q", axis=share, scale=room),
+            y=alt.Y("bottom:Q", axis=share),
             y2="top:Q",
-            color=draw.colours("kind", list(KINDS.values()), legend=alt.Legend(columns=1)),
+            color=draw.look(alt.Color, "kind", list(KINDS.values()), legend=alt.Legend(columns=1)),
             tooltip=draw.tips(("kind", ""), low="+.4f", high="+.4f", share=".2%"),
         ),
-        base.mark_rule(style="frame"),
-        label.encode(y=alt.value(2), text="label:N"),
+        line.mark_rule(style="frame").encode(x="observed:Q"),
         height=240,
     )

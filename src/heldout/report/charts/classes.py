@@ -82,7 +82,7 @@ def curve(
         rows += edge if roc else ()
     across, up, *_, area_name = COLUMNS[key]
     head = " ".join(["positive system hull", *COLUMNS[key], "share"])
-    full = draw.table(head, rows, infer_schema_length=None)
+    full = draw.table(head, rows)
     title, x_title, y_title, area_title = TITLES[key]
     alone = len(names) == 1
     labels = [  # colours are not the only distinction: labels have the area, too
@@ -100,8 +100,8 @@ def curve(
         x=x,
         y=y,
         order="order:Q",
-        color=draw.colours("label", listed, legend=legend),
-        strokeDash=draw.dashes("label", listed),
+        color=draw.look(alt.Color, "label", listed, legend=legend),
+        strokeDash=draw.look(alt.StrokeDash, "label", listed),
         tooltip=draw.tips("system", **formats),
     )
     if roc:
@@ -143,14 +143,13 @@ def calibration(several: Sequence[ClassPredictions], positive: str | None = None
     y = alt.Y("share:Q", title="observed frequency", scale=draw.UNIT)
     low = alt.Y("low:Q", title="observed frequency", scale=draw.UNIT)
     formats = {"confidence": ".3f", "share": ".3f", "units": ",", "from": ".2f", "to": ".2f"}
-    base = draw.data(frame).encode(
-        x=x, y=y, color=draw.colours("system", names), tooltip=draw.tips("system", **formats)
-    )
+    colour = draw.look(alt.Color, "system", names)
+    base = draw.data(frame).encode(x=x, y=y, color=colour, tooltip=draw.tips("system", **formats))
     drawing = draw.layers(
         draw.diagonal(x, y),
         base.mark_rule(strokeWidth=1.2).encode(y=low, y2="high:Q"),
-        base.mark_line().encode(strokeDash=draw.dashes("system", names)),
-        base.mark_point().encode(shape=draw.shapes("system", names)),
+        base.mark_line().encode(strokeDash=draw.look(alt.StrokeDash, "system", names)),
+        base.mark_point().encode(shape=draw.look(alt.Shape, "system", names)),
         height=SIZE,
         width=SIZE,
     )

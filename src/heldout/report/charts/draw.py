@@ -28,11 +28,6 @@ SUFFIXES: Final = (".png", ".svg", ".pdf", ".html", ".json")
 FONT: Final = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif'
 # These have equal widths, so that no label of a picture is cut on another machine.
 PICTURE_FONT: Final = 'Arial, "Liberation Sans", Helvetica, sans-serif'
-SHAPES: Final = (
-    *("circle", "square", "triangle-up", "diamond", "cross"),
-    *("triangle-down", "triangle-left", "triangle-right"),
-)
-DASHES: Final = ([1, 0], [8, 2], [5, 2, 1, 2], [2, 2])
 UNIT: Final = alt.Scale(domain=[0, 1], nice=False)  # shares
 
 
@@ -169,10 +164,10 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
         "axisQuantitative": {"tickCount": 7},
         "legend": {
             **text,
+            "symbolOpacity": 1,
             "orient": "top",
-            "symbolSize": 90,
-            "labelLimit": 260,
             "gradientLength": 150,
+            "labelLimit": 260,
         },
         "header": {**text, "labelFontWeight": 600, "labelLimit": 300, "titleLimit": 300},
         "range": {
@@ -199,9 +194,9 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
 # ---- data, scales, tooltips, layers --------------------------------------------------------------
 
 
-def table(head: str, rows: Iterable[Sequence[Any]], **options: Any) -> pl.DataFrame:
+def table(head: str, rows: Iterable[Sequence[Any]]) -> pl.DataFrame:
     """A frame of rows under the names of its columns."""
-    return pl.DataFrame(list(rows), schema=head.split(), orient="row", **options)
+    return pl.DataFrame(list(rows), head.split(), orient="row", infer_schema_length=None)
 
 
 def data(frame: pl.DataFrame) -> alt.Chart:
@@ -240,26 +235,10 @@ def padded(values: Iterable[float | None], share: float = 0.06) -> alt.Scale:
     return alt.Scale(domain=[low - room, high + room], nice=False, zero=False)
 
 
-def colours(field: str, names: Sequence[Any], **more: Any) -> alt.Color:
-    """A colour for each name."""
-    scale = alt.Scale(domain=list(names))
-    return alt.Color(f"{field}:N", **{"title": None, "scale": scale, **more})
-
-
-def dashes(field: str, names: Sequence[str], *own: list[int], **more: Any) -> alt.StrokeDash:
-    """Dashes that distinguish lines without colours; the first is solid."""
-    return alt.StrokeDash(f"{field}:N", title=None, scale=_looks(names, own or DASHES), **more)
-
-
-def shapes(field: str, names: Sequence[Any], *own: str, **more: Any) -> alt.Shape:
-    """Shapes that distinguish points without colours; they repeat from the ninth on."""
-    return alt.Shape(f"{field}:N", title=None, scale=_looks(names, own or SHAPES), **more)
-
-
-def _looks(names: Sequence[Any], looks: Sequence[Any]) -> alt.Scale:
-    return alt.Scale(
-        domain=list(names), range=[looks[number % len(looks)] for number in range(len(names))]
-    )
+def look(kind: type, field: str, names: Sequence[Any], *own: Any, **more: Any) -> Any:
+    """The colours, shapes or dashes of names; `own` are not those that Vega would take."""
+    scale = alt.Scale(domain=list(names), **({"range": list(own)} if own else {}))
+    return kind(f"{field}:N", **{"title": None, "scale": scale, **more})
 
 
 def reference(**places: float) -> alt.Chart:
@@ -282,7 +261,7 @@ def at_right(base: alt.Chart, column: str, **mark: Any) -> alt.Chart:
 
 
 def layers(*parts: Any, height: int, width: int = WIDTH) -> alt.LayerChart:
-    """Drawings above each other."""
+    """Drawings above each other; Vega's own steps do not work with a responsive width."""
     return alt.layer(*parts).properties(width=width, height=height)
 
 
@@ -290,11 +269,6 @@ def panels(*parts: Any, frame: pl.DataFrame, by: str | None, size: int) -> Any:
     """Square layers over the same numbers; with `by` a panel for each of its values."""
     square = alt.layer(*parts, data=data(frame).data).properties(width=size, height=size)
     return square.facet(facet=alt.Facet(f"{by}:N", title=None), columns=2) if by else square
-
-
-def rows_height(count: int, step: int) -> int:
-    """The height of rows; Vega's own steps do not work with a responsive width."""
-    return max(count, 2) * step
 
 
 def brief(text: str) -> str:

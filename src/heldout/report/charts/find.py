@@ -104,10 +104,8 @@ def chart(
     dark
         Use light text on a dark background.
     """
-    found = pick(
-        name, lambda: charts(of, measure=measure, texts=texts), f"this {type(of).__name__}"
-    )
-    return found.themed(dark=dark)
+    what = f"this {type(of).__name__}"
+    return pick(name, lambda: charts(of, measure=measure, texts=texts), what).themed(dark=dark)
 
 
 def pick(name: str, make: Callable[[], Sequence[Chart]], what: str) -> Chart:
@@ -286,28 +284,19 @@ def charts_of_files(
 
 def _texts(place: Path, results: Results, name: str | None) -> dict[str, str]:
     """The texts of the queries in the collection that is named, or in that of the experiment."""
-    from heldout.data.collection_files import read_collection
     from heldout.experiment.experiment import stored_collection
 
-    if results.task != "ranking":
-        return {}
-    collection = read_collection(name) if name else stored_collection(place, results)
-    if collection is None:
-        return {}
-    if name and collection.fingerprint() != results.manifest["fingerprints"]["collection"]:
-        raise InputError(f"{name}: not the collection that was evaluated (different fingerprint)")
-    return collection.queries.to_dict()
+    collection = stored_collection(place, results, name) if results.task == "ranking" else None
+    return {} if collection is None else collection.queries.to_dict()
 
 
 def _of_json(place: Path) -> list[Chart]:
     from heldout.report.charts import agreement, studies
 
     try:
-        content = json.loads(place.read_text(encoding="utf-8"))
+        content = json.loads(place.read_bytes())
         judged = "judges" in content
         return list(agreement.charts(content)) if judged else [studies.bias(content)]
-    except OSError as error:
-        raise InputError(f"{place}: cannot be read ({error.strerror})") from None
     except (KeyError, TypeError, IndexError, ValueError):
         raise InputError(f"{place}: not the JSON of heldout study bias or heldout agree") from None
 

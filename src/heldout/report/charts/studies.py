@@ -39,11 +39,12 @@ def bias(records: Sequence[Mapping[str, Any]]) -> draw.Chart:
     drawing = draw.layers(
         draw.reference(x=0),
         base.mark_rule(strokeWidth=1.5).encode(x=x, x2="high2:Q"),
-        base.mark_rule(strokeWidth=5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
+        base.mark_rule(strokeWidth=5).encode(x="low:Q", x2="high:Q"),
         base.mark_point(size=110).encode(
-            x=alt.X("bias:Q", scale=scale), shape=draw.shapes("default", [False, True], legend=None)
+            x="bias:Q",
+            shape=draw.look(alt.Shape, "default", [False, True], legend=None),
         ),
-        height=draw.rows_height(len(frame), 30),
+        height=30 * max(len(frame), 2),
     )
     caption = (
         f"Mean of {ERROR} in {measure} over the draws, with one and two standard errors; "
@@ -83,16 +84,14 @@ def bias_means(means: Sequence[tuple[Any, ...]], measure: str) -> draw.Chart:
     base = draw.data(frame).encode(
         x=alt.X("set:O", title="training set", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("mean:Q", title=f"mean {measure}", scale=alt.Scale(zero=False, padding=12)),
-        color=draw.colours("estimator", order, legend=legend),
+        color=draw.look(alt.Color, "estimator", order, legend=legend),
         tooltip=draw.tips("estimator", "set", mean=".4f", draws=",d"),
     )
     dashed = [[6, 3] if name == "truth" else [1, 0] for name in order]
-    lines = base.mark_line(strokeWidth=1.5)
-    drawing = draw.layers(
-        lines.encode(strokeDash=draw.dashes("estimator", order, *dashed, legend=legend)),
-        base.mark_point(size=90).encode(shape=draw.shapes("estimator", order, legend=legend)),
-        height=280,
-    )
+    dashes = draw.look(alt.StrokeDash, "estimator", order, *dashed, legend=legend)
+    shapes = draw.look(alt.Shape, "estimator", order, legend=legend)
+    lines, points = base.mark_line(strokeWidth=1.5), base.mark_point(size=90)
+    drawing = draw.layers(lines.encode(strokeDash=dashes), points.encode(shape=shapes), height=280)
     caption = f"Mean {measure} over the draws, and the true value on new documents."
     title = "Mean of each estimator in each training set"
     return draw.Chart("bias-means", title, caption, frame, drawing)

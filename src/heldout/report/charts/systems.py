@@ -29,8 +29,7 @@ LONGEST: Final = 22  # characters of a name that fit beside the diagram; hoverin
 def forest(standing: Standing) -> draw.Chart:
     """The score of each system with its interval, the best first."""
     measure, held_out = standing.measure, bool(standing.where)
-    kinds = {"system": str, "mean": float, "low": float, "high": float, "letters": str}
-    frame = pl.DataFrame([row[:5] for row in standing.rows], schema=kinds, orient="row")
+    frame = draw.table("system mean low high letters", [row[:5] for row in standing.rows])
     title = f"{'Held-out ' * held_out}{measure} of each system"
     scale = draw.padded([*frame["mean"], *frame["low"], *frame["high"]])
     base = draw.data(frame).encode(
@@ -40,9 +39,9 @@ def forest(standing: Standing) -> draw.Chart:
     bounds = alt.X("low:Q", title=f"{'held-out ' * held_out}{measure}", scale=scale)
     drawing = draw.layers(
         base.mark_rule().encode(x=bounds, x2="high:Q"),
-        base.mark_point(size=90).encode(x=alt.X("mean:Q", scale=scale)),
+        base.mark_point(size=90).encode(x="mean:Q"),
         draw.at_right(base, "letters", fontWeight="bold"),
-        height=draw.rows_height(len(frame), 28),
+        height=28 * max(len(frame), 2),
     )
     what = f"Held-out {measure} {standing.where}" if held_out else f"Mean {measure}"
     over = f" over {standing.size}" if standing.size and not held_out else ""
@@ -68,24 +67,18 @@ def pairs(standing: Standing) -> draw.Chart:
     if len(gaps) > MOST_PAIRS and standing.baseline is None:
         gaps = [gap for gap in gaps if best in {gap.first, gap.second}]
     named = {row.name: row.name + f" ({row.group})" * bool(row.group) for row in standing.rows}
-    kinds = dict.fromkeys(("pair", "first", "second"), str)
-    kinds |= dict.fromkeys(("difference", "low", "high", "p"), float) | {"significant": bool}
-    frame = pl.DataFrame(
-        [
-            (f"{named[gap.first]} − {named[gap.second]}", *gap[:3], *bounds, gap.p, gap.significant)
-            for gap in sorted(gaps, key=lambda gap: -gap.value)
-            for bounds in [[end if math.isfinite(end) else None for end in (gap.low, gap.high)]]
-        ],
-        schema=kinds,
-        orient="row",
-    )
+    rows = []
+    for gap in sorted(gaps, key=lambda gap: -gap.value):
+        bounds = (end if math.isfinite(end) else None for end in (gap.low, gap.high))
+        pair = f"{named[gap.first]} − {named[gap.second]}"
+        rows.append((pair, *gap[:3], *bounds, gap.p, gap.significant))
+    frame = draw.table("pair first second difference low high p significant", rows)
     scale = draw.padded([0.0, *frame["difference"], *frame["low"], *frame["high"]])
     low, high = scale.domain  # an open interval ends at the edge of the drawing
-    shown = frame.with_columns(pl.col("low").fill_null(low).alias("from"))
-    shown = shown.with_columns(pl.col("high").fill_null(high).alias("to"))
+    ends = {"from": pl.col("low").fill_null(low), "to": pl.col("high").fill_null(high)}
     y = alt.Y("pair:N", title=None, sort=frame["pair"].to_list(), axis=alt.Axis(labelLimit=320))
     hover = draw.tips("pair", difference="+.4f", low="+.4f", high="+.4f", p=".4f")
-    base = draw.data(shown).encode(y=y, tooltip=hover)
+    base = draw.data(frame.with_columns(**ends)).encode(y=y, tooltip=hover)
     bounds = alt.X("from:Q", title=f"difference in {measure}", scale=scale)
     parts = [draw.reference(x=0)]
     # Not significant: grey and hollow, which is also visible in print.
@@ -93,7 +86,7 @@ def pairs(standing: Standing) -> draw.Chart:
         part = base.transform_filter(f"{which}datum.significant")
         points = part.mark_point(size=90, strokeWidth=2, filled=filled, **look)
         parts.append(part.mark_rule(**look).encode(x=bounds, x2="to:Q"))
-        parts.append(points.encode(x=alt.X("difference:Q", scale=scale)))
+        parts.append(points.encode(x="difference:Q"))
     where = f" {standing.where}" if standing.where else ""
     kind = "simultaneous " if standing.simultaneous else ""
     tested = all(gap.p is not None for gap in gaps)
@@ -104,7 +97,7 @@ def pairs(standing: Standing) -> draw.Chart:
     if len(gaps) < len(standing.gaps):
         caption += f" Only pairs with the best system are shown, of {len(standing.gaps)} pairs."
     step = 26 if len(frame) <= 20 else 17
-    drawing = draw.layers(*parts, height=draw.rows_height(len(frame), step))
+    drawing = draw.layers(*parts, height=step * max(len(frame), 2))
     title = f"Difference{'s' * (len(gaps) > 1)} in {measure}"
     return draw.Chart("pairs", title, caption, frame, drawing)
 
@@ -139,22 +132,19 @@ def query_differences(
         x2="right:Q",
         y=alt.Y("difference:Q", title=f"difference in {scores.measure}"),
         y2=alt.datum(0),
-        color=draw.colours("better", names, title="better", legend=alt.Legend(values=names)),
+        color=draw.look(
+            alt.Color, "better", names, title="better", legend=alt.Legend(values=names)
+        ),
         tooltip=draw.tips(*_query(frame, unit), *ends, difference="+.4f"),
     )
-    line = draw.data(draw.table("mean label", [(mean, f"mean {draw.signed(mean)}")]))
-    line = line.encode(y="mean:Q")
-    label = draw.at_right(line, "label", align="right", baseline="bottom", dx=0, dy=-3)
-    dashed = line.mark_rule(style="reference", strokeWidth=1.5)
     wins, losses, ties = ((better == name).sum() for name in (first, second, "equal"))
     caption = (
         f"One bar per {unit}, sorted: {first} is better on {wins:,}, {second} on {losses:,}, "
-        f"{ties:,} are equal. Dashed: the mean difference."
+        f"{ties:,} are equal. Dashed: the mean difference, {draw.signed(mean)}."
     )
     title = f"Difference on each {unit}: {first} − {second}"
-    return draw.Chart(
-        "query-differences", title, caption, frame, draw.layers(bars, dashed, label, height=260)
-    )
+    drawing = draw.layers(bars, draw.reference(y=mean), height=260)
+    return draw.Chart("query-differences", title, caption, frame, drawing)
 
 
 def heatmap(
@@ -186,7 +176,7 @@ def heatmap(
     )
     caption = f"{measure} of each system on each {unit}, from the hardest (left) to the easiest."
     caption += f" Each column is the mean of {many} of similar difficulty." * several
-    drawing = draw.layers(cells, height=draw.rows_height(len(best), 26))
+    drawing = draw.layers(cells, height=26 * max(len(best), 2))
     return draw.Chart("heatmap", f"Each system on each {unit}", caption, frame, drawing)
 
 

@@ -25,7 +25,10 @@ FOLDS: Final = ("times", "folds that selected it", ",d")
 
 
 def tuning(results: Results, system: str) -> draw.Chart:
-    """A curve for one parameter, a heat map for two; for more, the best over the others."""
+    """A curve for one parameter, a heat map for two; for more, the best over the others.
+
+    Parameters are drawn as p0, p1, …: Vega reads some characters of a name as a path.
+    """
     settings = results.manifest["settings"]
     measure, splits = settings["tune_for"], settings["splits"]
     frame, axes = _settings(results, system)
@@ -33,12 +36,12 @@ def tuning(results: Results, system: str) -> draw.Chart:
     if len(axes) == 1:
         drawing = _curve(frame, axes[0], measure)
         caption = f"Mean {measure} over the folds; bands: their range."
-        if frame["held_out"][0] is not None:
-            caption += " Horizontal line: held-out score of the system tuned in the folds."
+        if frame["held_out"].count():
+            value = frame["held_out"][0]
+            caption += f" Dashed: held-out score {value:.4f} of the system tuned in the folds."
         if frame["test"].count():
             caption += (
-                " The held-out curve is for illustration: choosing there would be tuning on test "
-                "data."
+                " The held-out curve illustrates: choosing there would be tuning on test data."
             )
     elif len(axes) == 2:
         drawing, caption = _surface(frame, axes, measure, up=up), f"{seen} for each setting."
@@ -96,31 +99,11 @@ def _settings(results: Results, system: str) -> tuple[pl.DataFrame, list[str]]:
     return pl.concat([parameters, frame], how="horizontal"), axes
 
 
-def _numeric(frame: pl.DataFrame, name: str) -> bool:
-    return frame[name].dtype.is_numeric() and not frame[name].has_nulls()
-
-
-def _spelt(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _in_words(frame: pl.DataFrame, axes: list[str]) -> pl.DataFrame:
-    """The frame with the parameters as texts p0, p1, …: a name may have any character."""
-    columns = enumerate(axes)
-    return frame.with_columns(
-        pl.Series(f"p{place}", list(map(_spelt, frame[name]))) for place, name in columns
-    )
-
-
-def _order(frame: pl.DataFrame, name: str) -> list[str]:
-    """The values of a parameter as texts; numbers are sorted."""
-    values = frame[name].unique(maintain_order=True)
-    return list(map(_spelt, values.sort() if _numeric(frame, name) else values))
-
-
-def _across(frame: pl.DataFrame, name: str) -> alt.X:
-    """An axis with the values of a parameter as texts."""
-    return alt.X("p0:N", title=name, sort=_order(frame, name), axis=alt.Axis(labelAngle=0))
+def _axis(kind: type, frame: pl.DataFrame, column: str, name: str) -> Any:
+    """An axis with the values of a parameter: numbers are sorted, upwards on both axes."""
+    order = "ascending" if kind is alt.X else "descending"
+    sort = order if frame[column].dtype.is_numeric() else None
+    return kind(f"{column}:O", title=name, sort=sort, axis=alt.Axis(labelAngle=0))
 
 
 def _badges(frame: pl.DataFrame, **encoding: Any) -> list[alt.Chart]:
@@ -135,14 +118,12 @@ def _badges(frame: pl.DataFrame, **encoding: Any) -> list[alt.Chart]:
 
 
 def _curve(frame: pl.DataFrame, name: str, measure: str) -> alt.LayerChart:
-    shown, x = _in_words(frame, [name]), _across(frame, name)
-    if _numeric(frame, name):
-        values = [float(value) for value in frame[name]]
-        factors = 0 < 100 * min(values) <= max(values)
+    shown, held_out = frame.rename({name: "p0"}), frame["held_out"][0]
+    x = _axis(alt.X, shown, "p0", name)
+    if frame[name].dtype.is_numeric() and not frame[name].has_nulls():
+        factors = 0 < 100 * min(frame[name]) <= max(frame[name])
         kind = {"type": "log"} if factors else {"zero": False}
-        scale = alt.Scale(nice=False, padding=16, **kind)
-        shown = shown.with_columns(value=pl.Series(values))
-        x = alt.X("value:Q", title=name, scale=scale)
+        x = alt.X("p0:Q", title=name, scale=alt.Scale(nice=False, padding=16, **kind))
     sides = [side for side, (mean, *_) in SIDES.items() if frame[mean].count()]
     long = pl.concat(
         shown.with_columns(
@@ -154,47 +135,32 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> alt.LayerChart:
     formats = dict.fromkeys(("score", "minimum", "maximum"), ".4f")
     hover = draw.tips(("p0", name), "side", **formats, whole=".4f")
     y = alt.Y("score:Q", title=measure, scale=alt.Scale(zero=False, padding=16))
-    colour = draw.colours("side", sides, legend=alt.Legend(symbolOpacity=1))
+    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=2)
+    colour = draw.look(alt.Color, "side", sides, legend=legend)
     base = draw.data(long).encode(x=x, y=y, color=colour, tooltip=[*hover, *draw.tips(FOLDS)])
+    dashes = draw.look(alt.StrokeDash, "side", sides, [1, 0], [5, 4])
     band = alt.Y("minimum:Q", title=measure, scale=alt.Scale(zero=False))
     return draw.layers(
         base.mark_area(opacity=0.18).encode(y=band, y2="maximum:Q"),
-        base.mark_line().encode(strokeDash=draw.dashes("side", sides, [1, 0], [5, 4])),
-        base.mark_point().encode(shape=draw.shapes("side", sides, "circle", "diamond")),
-        *_held_out_line(frame),
+        base.mark_line(point=True).encode(strokeDash=dashes),
+        *([] if held_out is None else [draw.reference(y=held_out)]),
         *_badges(shown, x=x, y=alt.Y("mean:Q"), tooltip=draw.tips(("p0", name), FOLDS, mean=".4f")),
         height=260,
     )
 
 
-def _held_out_line(frame: pl.DataFrame) -> list[alt.Chart]:
-    """A line at the held-out score, with its value; nothing if it is not known."""
-    score = frame["held_out"][0]
-    if score is None:
-        return []
-    base = draw.data(draw.table("score label", [(score, f"held-out {score:.4f}")]))
-    base = base.encode(y="score:Q")
-    # On the side where no setting was selected, so that no number is covered.
-    chosen = [place for place, times in enumerate(frame["times"]) if times]
-    left = 2 * sum(chosen) >= len(chosen) * (len(frame) - 1)
-    words = base.mark_text(style="label", align="left" if left else "right", dy=-8)
-    x = alt.value(6) if left else alt.value("width")
-    line = base.mark_rule(style="reference", strokeWidth=1)
-    return [line, words.encode(x=x, text="label:N")]
-
-
 def _surface(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> alt.LayerChart:
     first, second = sorted(axes, key=lambda name: -frame[name].n_unique())  # the longer across
-    shown, title = _in_words(frame, [first, second]), f"{measure} on training data"
+    shown, title = frame.rename({first: "p0", second: "p1"}), f"{measure} on training data"
     encoding = {
-        "x": _across(frame, first),
-        "y": alt.Y("p1:N", title=second, sort=_order(frame, second)[::-1]),
+        "x": _axis(alt.X, shown, "p0", first),
+        "y": _axis(alt.Y, shown, "p1", second),
         "tooltip": draw.tips(("p0", first), ("p1", second), ("mean", measure, ".4f"), FOLDS),
     }
     scale, legend = alt.Scale(zero=False, reverse=not up), alt.Legend(titleOrient="top")
     colour = alt.Color("mean:Q", title=title, scale=scale, legend=legend)
     cells = draw.data(shown).mark_rect().encode(**encoding, color=colour)
-    height = draw.rows_height(frame[second].n_unique(), 40)
+    height = 40 * max(frame[second].n_unique(), 2)
     return draw.layers(cells, *_badges(shown, **encoding), height=height)
 
 
@@ -203,11 +169,11 @@ def _profiles(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -
     best = pl.col("mean").max() if up else pl.col("mean").min()
     charts = []
     for name in axes:
-        part = _in_words(frame, [name]).group_by("p0", maintain_order=True)
+        part = frame.rename({name: "p0"}).group_by("p0", maintain_order=True)
         part = part.agg(best, pl.col("times").sum(), pl.col("shipped").any())
         title = f"best {measure} on training data" if name == axes[0] else None
         encoding = {
-            "x": _across(frame, name),
+            "x": _axis(alt.X, part, "p0", name),
             "y": alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False, padding=16)),
             "tooltip": draw.tips(("p0", name), ("mean", measure, ".4f"), FOLDS),
         }
@@ -225,7 +191,7 @@ def optimism(results: Results, measure: str) -> draw.Chart:
     rows = [(name, *row) for name in tuned for row in _training_scores(results, name, measure)]
     if not rows:
         raise InputError("no system was tuned, or there is no training score")
-    frame = draw.table("system split seen held_out", rows, infer_schema_length=None)
+    frame = draw.table("system split seen held_out", rows)
     frame = frame.with_columns(gap=pl.col("seen") - pl.col("held_out"))
     sides = {"held out": "held_out", "training": "seen"}
     long = pl.concat(
@@ -239,19 +205,19 @@ def optimism(results: Results, measure: str) -> draw.Chart:
     points = draw.data(long).encode(
         x=x,
         y=y,
-        shape=draw.shapes("side", list(sides), "circle", "diamond"),
-        color=draw.colours("side", list(sides)),
+        shape=draw.look(alt.Shape, "side", list(sides), "circle", "diamond"),
+        color=draw.look(alt.Color, "side", list(sides)),
         tooltip=draw.tips("system", "split", *numbers, held_out=".4f"),
     )
     whole = frame.filter(pl.col("split").is_null())
     labels = whole.with_columns(label=pl.Series(map(draw.signed, whole["gap"]), dtype=pl.String))
     base = draw.data(labels).encode(y=y)
     drawing = draw.layers(
-        base.mark_rule(style="faint").encode(x=alt.X("seen:Q", scale=scale), x2="held_out:Q"),
+        base.mark_rule(style="faint").encode(x="seen:Q", x2="held_out:Q"),
         points.transform_filter("!datum.all").mark_point(size=35, opacity=0.4),
         points.transform_filter("datum.all").mark_point(size=150),
         draw.at_right(base, "label"),
-        height=draw.rows_height(len(tuned), 40),
+        height=40 * max(len(tuned), 2),
     )
     caption = (
         f"{measure} on held-out data (circle) and on the data used for tuning (diamond). The "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,6 +55,11 @@ def page(
 def grouped(results: Sequence[Any]) -> list[Any]:
     """Results as the parts of a page: comparisons in a row are one list."""
     parts: list[Any] = []
-    for together, group in groupby(results, lambda each: type(each).__name__ == "Comparison"):
-        parts += [list(group)] if together else group
+    for result in results:
+        if type(result).__name__ != "Comparison":
+            parts.append(result)
+        elif parts and isinstance(parts[-1], list):
+            parts[-1].append(result)
+        else:
+            parts.append([result])
     return parts

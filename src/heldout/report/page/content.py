@@ -36,6 +36,9 @@ NEW: Final = {
     "both": "New queries, new documents",
 }
 MACHINE: Final = "Human and machine judgements"
+JUDGES: Final = "Each judge alone"
+SELECTED: Final = "Selected parameters (tuned on all data)"
+OTHER: Final = "Another question, new queries on these documents"
 COLUMN: Final = {  # what columns are; those of a measure, a test or an interval follow the result
     "vs best": "score minus that of the best system; * marks a significant difference",
     "difference": "score minus that of the reference, or first minus second system; * marks a "
@@ -52,8 +55,6 @@ COLUMN: Final = {  # what columns are; those of a measure, a test or an interval
     "parameters": "selected on the training side of the split: folds.parquet",
     "training": "score on the training side of the split: folds.parquet, train",
     "held out": "score on the held-out side of the split: folds.parquet, held_out",
-    "human": "human judgements alone",
-    "machine (biased)": "machine judgements alone",
     "combined": "prediction-powered estimate from both, unbiased for any machine",
     "weight": "weight of the machine, 0 to 1",
     "counts like": "human queries that would give as precise an estimate by themselves",
@@ -119,11 +120,10 @@ def _of_comparisons(
     comparisons: list[Comparison], texts: Mapping[str, str] | None, ledger: str | None
 ) -> Part:
     first, board = comparisons[0], standing(comparisons[0])
-    blocks = [block for each in comparisons for block in _blocks(each, standing(each))]
+    blocks = [block for each in comparisons for block in _blocks(standing(each), each)]
     measures = [each.scores.measure for each in comparisons]
     charts, left = _drawn(first, board, texts=texts)
-    if len(comparisons) > 1:
-        charts += _drawn(comparisons, board)[0]
+    charts += _drawn(comparisons, board)[0] if len(comparisons) > 1 else []
     return Part(
         f"{len(first.scores.systems)} systems compared",
         [answer(board), *_how(first, board), *agreement_lines(comparisons)],
@@ -143,46 +143,36 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     from heldout.report import experiment
 
     settings, compared = results.manifest["settings"], results.comparisons.compared
-    boards = experiment.standings(results)
-    board, ranked = boards[0], results.task == "ranking"
-    own = next((each for each in compared if each.scores.measure == board.measure), None)
-    charts, left = _drawn(results, board, texts=texts, compared=own)
-    tables = []
-    for each in boards:
-        systems, *pairs = experiment.measure_tables(results, each, full=True)
-        tables += [_titled(systems, each), *_folded(pairs, each)]
-    said, how = [answer(board)], f"{percent(results.level)} intervals"
-    if results.higher_is_better(board.measure) is None:
-        said = [f"{board.measure} has no better and worse; the table has all values."]
-    if settings["by"] in {"document", "both"}:  # tests over queries answer another question
+    boards, ranked = experiment.standings(results), results.task == "ranking"
+    new_documents = settings["by"] in {"document", "both"}
+    known = {each.scores.measure: each for each in compared}
+    first, own = boards[0], known.get(boards[0].measure)
+    charts, left = _drawn(results, first, texts=texts, compared=own)
+    said, how = [answer(first)], f"{percent(results.level)} intervals"
+    if results.higher_is_better(first.measure) is None:
+        said = [f"{first.measure} has no better and worse; the table has all values."]
+    if new_documents:
         said.append(f"Intervals are for {results.summary[0]['estimates'][0]['estimand']}.")
-        for each in compared:
-            fold = "Another question, new queries on these documents"
-            blocks = _blocks(each, standing(each))
-            tables += [Block(table, f"{fold}: {name or 'systems'}") for table, name in blocks]
-        own = None
     elif own is not None:
-        said, how = [*said, *_how(own, board)], f"{test_name(own)}, {sides(own)}"
-        tables += [
-            _named(table, MACHINE, MACHINE)
-            for each in compared
-            for table in comparison_estimates(each)
-        ]
-    tables += [
-        _named(table, "Each judge alone", "Each judge alone")
-        for table in experiment.judge_tables(results)
-    ]
+        said, how = [*said, *_how(own, first)], f"{test_name(own)}, {sides(own)}"
+    tables = []
+    for board in boards:
+        systems = experiment.measure_tables(results, board, full=True)[0]
+        tables += _blocks(board, None if new_documents else known.get(board.measure), systems)
+    tables += [_named(table, JUDGES, JUDGES) for table in experiment.judge_tables(results)]
+    for each in compared if new_documents else ():
+        blocks = _blocks(standing(each), each)
+        tables += [Block(table, f"{OTHER}: {fold or 'systems'}") for table, fold in blocks]
     tuned = [system for system in results.summary if system["tuned"]]
     selected = experiment.tuning_table(results, full=True)
-    title = "Selected parameters (tuned on all data)"
-    tuning = [] if selected is None else [_named(selected, title)]
+    tuning = [] if selected is None else [_named(selected, SELECTED)]
     tuning += [
         Block(experiment.settings_table(results, system), f"{system['name']}: the best settings")
         for system in tuned
     ]
     splits = experiment.split_table(results)
-    fold = "" if any(len(system["chosen"]) > 1 for system in tuned) else "Each split"
-    folds = [] if splits is None else [Block(splits, fold)]
+    differ = any(len(system["chosen"]) > 1 for system in tuned)
+    folds = [] if splits is None else [Block(splits, "" if differ else "Each split")]
     data = results.manifest["fingerprints"].get("collection")
     if not ranked:  # as the comparisons of these results name their data
         data = results.scores(systems=results.systems[:1], by_unit=False).data
@@ -196,7 +186,7 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
         tables,
         write_tables([shown.paper_table(boards, how)], "paper"),
         about,
-        _sources([*tables, *tuning, *folds], own, sources),
+        _sources([*tables, *tuning, *folds], None if new_documents else own, sources),
         charts,
         tuning=tuning,
         plan=next(line for line in about if line.startswith(plan)),
@@ -265,29 +255,23 @@ def _how(comparison: Comparison, board: Standing) -> list[str]:
     return [*counts, test_line(comparison), *estimate_lines(comparison)]
 
 
-def _blocks(comparison: Comparison, board: Standing) -> list[Block]:
+def _blocks(
+    board: Standing, comparison: Comparison | None, systems: Table | None = None
+) -> list[Block]:
     """The systems; folded the pairs, the analysis of all systems, and the machine's part."""
-    return [
-        _titled(shown.systems_table(board, full=True), board),
-        *_folded([shown.pairs_table(board)], board),
-        *(Block(table, "All systems together") for table in shown.anova_table(comparison)),
-        *(_named(table, MACHINE, MACHINE) for table in comparison_estimates(comparison)),
-    ]
-
-
-def _titled(table: Table, board: Standing) -> Block:
-    """Without places: a row of a page is named by its first cell, the system."""
+    systems = systems or shown.systems_table(board, full=True)
+    # Without places: a row of a page is named by its first cell, the system.
+    systems = systems.columns(range(1, len(systems.head)))
     after = ", ".join(filter(None, (board.size, board.where)))
-    title = f"{board.measure} of each system{f' ({after})' if after else ''}"
-    table = table.columns(range(1, len(table.head)))
-    return _named(table, title)
-
-
-def _folded(tables: Iterable[Table], board: Standing) -> list[Block]:
-    pairs = count_of(len(board.gaps), "pair")
-    fold = f"All {pairs}" if len(board.gaps) > 1 else "Effect size and further tests"
-    title = f"{board.measure}: {pairs} of systems"
-    return [_named(table, title, fold) for table in tables]
+    blocks = [_named(systems, f"{board.measure} of each system{f' ({after})' if after else ''}")]
+    if board.gaps:
+        pairs = count_of(len(board.gaps), "pair")
+        fold = f"All {pairs}" if len(board.gaps) > 1 else "Effect size and further tests"
+        blocks.append(_named(shown.pairs_table(board), f"{board.measure}: {pairs}", fold))
+    if comparison is not None:
+        blocks += [Block(table, table.title) for table in shown.anova_table(comparison)]
+        blocks += [_named(table, MACHINE, MACHINE) for table in comparison_estimates(comparison)]
+    return blocks
 
 
 def _named(table: Table, title: str, fold: str = "", notes: Sequence[str] = ()) -> Block:
@@ -356,20 +340,18 @@ def _drawn(
 def helps(chart: Chart, board: Standing) -> bool:
     """Whether a chart shows something that the tables do not; ``heldout chart`` draws all."""
     frame, gaps = chart.frame, board.gaps
-    match chart.key:
-        case "query-differences-2" | "query-differences-3":  # the table of all queries has them
-            return False
-        case "critical-difference":  # another analysis than that of the tables
-            return False
-        case "heatmap":  # of few systems, or of very many queries, it shows little
-            return frame["system"].n_unique() > 2 and frame["column"].n_unique() < COLUMNS
-        case "optimism":  # scores that are nearly the same are one point
-            whole = frame.filter(frame["split"].is_null())["gap", "held_out"].iter_rows()
-            return any(abs(gap) > VISIBLE * abs(score) for gap, score in whole)
-        case "forest":  # two overlapping intervals mislead about a paired difference
-            return not gaps or len(frame) > 2
-        case "query-differences" | "pairs":  # systems may agree on every unit
-            return any(gap.counts is None or gap.counts[0] + gap.counts[2] for gap in gaps)
-        case "null":  # of one pair only; it is about new queries
-            return len(gaps) == 1 and gaps[0].p is not None
-    return True
+    if chart.key == "heatmap":  # of few systems, or of very many queries, it shows little
+        return frame["system"].n_unique() > 2 and frame["column"].n_unique() < COLUMNS
+    if chart.key == "optimism":  # scores that are nearly the same are one point
+        whole = frame.filter(frame["split"].is_null())["gap", "held_out"].iter_rows()
+        return any(abs(gap) > VISIBLE * abs(score) for gap, score in whole)
+    differ = any(gap.counts is None or gap.counts[0] + gap.counts[2] for gap in gaps)
+    return {
+        "forest": not gaps or len(frame) > 2,  # overlapping intervals mislead about a pair
+        "pairs": differ,  # systems may agree on every unit
+        "query-differences": differ,
+        "query-differences-2": False,  # the table of all queries has them
+        "query-differences-3": False,
+        "null": len(gaps) == 1 and gaps[0].p is not None,  # of one pair; about new queries
+        "critical-difference": False,  # another analysis than that of the tables
+    }.get(chart.key, True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import re
 from importlib.metadata import version
-from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout import __version__
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Pairs = list[tuple[str, str]]
 
-GRID: Final = 40  # settings that are listed one by one, if they do not form a grid
 SAME: Final = {"bootstrap-shift": "bootstrap", "percentile": "bootstrap", "bca": "bootstrap"}
 MEASURES: Final = {"nDCG": "ndcg", "DCG": "ndcg", "Bpref": "bpref", "RBP": "rbp", "ERR": "err"}
 SOFTWARE: Final = f"""\
@@ -115,27 +114,21 @@ def _estimator(made: Mapping[str, Any]) -> str:
 
 
 def _grid(points: Sequence[Mapping[str, Any]]) -> str:
-    """All values of each parameter; settings that are not a full grid are listed.
+    """All values of each parameter; they need not form a full grid.
 
     >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.5}])
     '2 settings tried: k1 = 1, 2; b = 0.5'
     >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.7}])
-    '2 settings tried: (k1=1, b=0.5), (k1=2, b=0.7)'
+    '2 settings tried, not all combinations: k1 = 1, 2; b = 0.5, 0.7'
     """
     if len(points) < 2:
         return ""
-    names = list(dict.fromkeys(name for point in points for name in point))
-    rows = [tuple(_words(point.get(name)) for name in names) for point in points]
-    axes = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    if set(rows) == set(product(*axes)):
-        shown = "; ".join(
-            f"{name} = {', '.join(axis)}" for name, axis in zip(names, axes, strict=True)
-        )
-    else:
-        each = [", ".join(f"{key}={_words(point[key])}" for key in point) for point in points]
-        more = f", and {len(each) - GRID:,} more (see all settings)" if len(each) > GRID else ""
-        shown = ", ".join(f"({point})" for point in each[:GRID]) + more
-    return f"{count_of(len(points), 'setting')} tried: {shown}"
+    names = dict.fromkeys(name for point in points for name in point)
+    axes = {name: dict.fromkeys(_words(point.get(name)) for point in points) for name in names}
+    shown = "; ".join(f"{name} = {', '.join(axis)}" for name, axis in axes.items())
+    full = len(points) == math.prod(map(len, axes.values()))
+    some = "" if full else ", not all combinations"
+    return f"{count_of(len(points), 'setting')} tried{some}: {shown}"
 
 
 def bibliography(keys: Iterable[str]) -> str:

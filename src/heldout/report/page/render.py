@@ -59,7 +59,7 @@ def render(
         charts = {"themes": themes, "parts": specifications}
         scripts.insert(0, chart_runtime())
     style = asset("page.css")
-    return environment.get_template("page.html.j2").render(
+    text: str = environment.get_template("page.html.j2").render(
         title=title,
         parts=parts,
         made=made,
@@ -71,11 +71,13 @@ def render(
         charts=charts,
         picture=picture,
     )
+    return text
 
 
 def chart_page(drawing: Any) -> str:
     """A page with nothing but a drawing of Altair; a theme that is not the page's own is kept."""
     import altair as alt
+    import polars as pl
 
     from heldout.report.charts.draw import Chart, theme
     from heldout.report.page.content import Part
@@ -90,7 +92,9 @@ def chart_page(drawing: Any) -> str:
     copy.title = alt.Undefined
     if spec.get("config") == theme():
         copy.config = alt.Undefined
-    return render(title, [Part(title, charts=[Chart("chart", title, caption, None, copy)])])
+    return render(
+        title, [Part(title, charts=[Chart("chart", title, caption, pl.DataFrame(), copy)])]
+    )
 
 
 def tables_page(title: str, tables: Sequence[Table]) -> str:

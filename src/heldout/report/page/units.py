@@ -49,14 +49,16 @@ def of_comparisons(
     noun = several[0].unit if runs is None else "query"
     source = "the scores that were compared"
     board, systems = standing(comparisons[0]), several[0].systems
-    columns = _columns(board, noun, units, systems, measures, values, source, collection)
+    columns = _columns(
+        board, units, systems, measures, values, noun=noun, source=source, collection=collection
+    )
     if runs is None:
         return {"units": columns}
     lists = {}
     for name in systems:
         run, ends = runs[name], runs[name].offsets.tolist()
         lists[name] = {
-            query: run.docs.take(range(begin, min(begin + TOP, end))).tolist()
+            query: run.docs.take(slice(begin, min(begin + TOP, end))).tolist()
             for query, begin, end in zip(run.queries, ends, ends[1:], strict=False)
         }
     return {"units": columns, "rankings": _rankings(lists, units, "", qrels, collection)}
@@ -85,8 +87,9 @@ def of_results(results: Results, *, collection: Collection | None = None) -> dic
         for name, _ in measures
     ]
     systems = results.systems
+    board = standing(results)
     columns = _columns(
-        standing(results), noun, units, systems, measures, values, source, collection
+        board, units, systems, measures, values, noun=noun, source=source, collection=collection
     )
     if noun == "row":
         return {"units": columns | _predicted(results, units)}
@@ -105,11 +108,12 @@ def of_results(results: Results, *, collection: Collection | None = None) -> dic
 
 def _columns(
     board: Standing,
-    noun: str,
     units: Sequence[str],
     systems: Sequence[str],
     measures: Iterable[tuple[str, bool]],
     values: Iterable[Iterable[Iterable[float | None]]],
+    *,
+    noun: str,
     source: str,
     collection: Collection | None,
 ) -> dict[str, Any]:
