@@ -100,7 +100,7 @@ def test_the_json_is_drawn(capsys):
         (("--draws", "1"), "--draws 1: expected greater than or equal to 2"),
         (("--draws", "0"), "--draws 0: expected a positive integer"),
         (("--folds", "1"), "--folds 1: expected an integer of at least 2"),
-        (("--folds", "151"), "151 folds but only 150 documents"),
+        (("--folds", "151"), "too few for 151 folds"),
         (("--system", "bm26"), "'bm26' is not a model"),
         (("--system", "bm25(c=1)"), "bm25 has no parameter c"),
         (("--system", "bm25(k1=abc)"), "k1 = 'abc' is not a number"),
