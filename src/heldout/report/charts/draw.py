@@ -28,6 +28,8 @@ SUFFIXES: Final = (".png", ".svg", ".pdf", ".html", ".json")
 FONT: Final = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif'
 # These have equal widths, so that no label of a picture is cut on another machine.
 PICTURE_FONT: Final = 'Arial, "Liberation Sans", Helvetica, sans-serif'
+# Signs of their own, so that different names stay different; U+FFFE is not allowed in SVG.
+SIGNS: Final = {code: 0x2400 + code for code in range(32)} | {0xFFFE: 0xFFFD, 0xFFFF: 0xFFFD}
 UNIT: Final = alt.Scale(domain=[0, 1], nice=False)  # shares
 
 
@@ -118,7 +120,7 @@ def _printable(part: Any) -> Any:
         return {_printable(name): _printable(value) for name, value in part.items()}
     if isinstance(part, list):
         return [_printable(value) for value in part]
-    return printable(part) if isinstance(part, str) else part
+    return printable(part.translate(SIGNS)) if isinstance(part, str) else part
 
 
 # ---- themes --------------------------------------------------------------------------------------
