@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     System = str | int
     Measured = str | Measure | int
 
-__all__ = ["Evaluation"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Shown):

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Floats
 
-__all__ = [
-    "HullPoint",
-    "Mixture",
-    "RocCurve",
-    "RocHull",
-    "curves",
-    "hull_of",
-    "roc_curve",
-    "roc_hull",
-]
-
 ON_LINE: Final = 1e-12
 """Points closer to a line than this are on it."""
 
