@@ -170,7 +170,7 @@ def delong(
     """
     from heldout.measure.prediction.order import auc_covariance  # of classes only
 
-    areas, table, positives, negatives = auc_covariance(positive, scores)
+    areas, table = auc_covariance(positive, scores)
     value, variance = areas, np.diag(table)
     if first is not None and second is not None:
         value = areas[first] - areas[second]
@@ -179,7 +179,7 @@ def delong(
         # Where the components of both systems are equal, rounding leaves tiny numbers.
         variance = np.where(variance <= 1e-15 * (both + 1e-15), 0.0, variance)
         value = np.where((variance == 0) & (np.abs(value) <= 1e-12), 0.0, value)
-    return Estimate(value, np.sqrt(variance), math.inf, "DeLong", positives + negatives)
+    return Estimate(value, np.sqrt(variance), math.inf, "DeLong", np.size(positive))
 
 
 def area_interval(area: float, error: float, level: float) -> Interval:
