@@ -58,7 +58,11 @@ def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
 
 def signed_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
     """Yield sums of the values under random signs; equal seeds and lengths give equal signs."""
-    pieces = _cut_units(values)
+    tables = max(1, -(-len(values) // WORD))
+    units = np.array_split(values, tables)  # of each table, as even as possible: small is fast
+    count = min(PIECES, max(1, tables // PIECE))
+    cuts = [tables * place // count for place in range(count + 1)]
+    pieces = [units[start:stop] for start, stop in pairwise(cuts)]
     for block, start in enumerate(range(0, replicates, BLOCK)):
         count = min(BLOCK, replicates - start)
         work = zip(range(len(pieces)), pieces, repeat(block), repeat(count), repeat(seed))
@@ -67,15 +71,6 @@ def signed_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
         for part in parts:
             sums += part
         yield sums
-
-
-def _cut_units(values: Floats) -> list[list[Floats]]:
-    """Return the units of each table, piece by piece, as even as possible: small is fast."""
-    tables = max(1, -(-len(values) // WORD))
-    units = np.array_split(values, tables)
-    pieces = min(PIECES, max(1, tables // PIECE))
-    cuts = [tables * at // pieces for at in range(pieces + 1)]
-    return [units[start:stop] for start, stop in pairwise(cuts)]
 
 
 def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:

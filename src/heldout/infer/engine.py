@@ -20,7 +20,6 @@ from heldout.infer.results import (
     do_not_vary,
     drop_noise,
     level_of,
-    numeric_alternative,
 )
 
 if TYPE_CHECKING:
@@ -52,8 +51,10 @@ class Design:
     @property
     def side(self) -> Alternative:
         """The alternative in terms of numbers: better means less where lower is better."""
-        better = self.scores.higher_is_better
-        return numeric_alternative(self.analysis.alternative, higher_is_better=better)
+        asked = self.analysis.alternative
+        if self.scores.higher_is_better or asked == "two-sided":
+            return asked
+        return "less" if asked == "greater" else "greater"
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
@@ -71,14 +72,10 @@ class Design:
     @cached_property
     def statistics(self) -> Estimate:
         """Mean differences over units, in which neither folds nor tuning count."""
-        scores = self.scores
-        if scores.machine is not None:
-            from heldout.infer.prediction_powered import combined_statistics
-
-            return combined_statistics(scores.values, scores.machine, self.first, self.second)
         from heldout.infer.romano_wolf import pair_statistics
 
-        return pair_statistics(scores.values, self.first, self.second)
+        scores = self.scores
+        return pair_statistics(scores.values, self.first, self.second, scores.machine)
 
 
 def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None) -> Comparison:
@@ -144,7 +141,7 @@ def _adjusted(
     if analysis.correction == "tukey":
         from heldout.infer.blocks import tukey_hsd  # SciPy
 
-        return [row.p for row in tukey_hsd(scores.values, analysis.level)], None
+        return tukey_hsd(scores.values, analysis.level)[1].tolist(), None
     if analysis.correction != "romano-wolf":
         from heldout.infer.corrections import adjust  # SciPy
 
@@ -186,8 +183,7 @@ def _intervals(
     if default and analysis.correction == "tukey":
         from heldout.infer.blocks import tukey_hsd  # SciPy
 
-        rows = tukey_hsd(scores.values, level)[which]
-        plain = [Interval(row.difference, row.low, row.high, level, "Tukey") for row in rows]
+        plain = tukey_hsd(scores.values, level)[0][which]
     elif default and step_down is not None:
         studentized = design.statistics._replace(method="Romano-Wolf")
         critical = step_down.critical(alpha_of(level))

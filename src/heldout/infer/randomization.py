@@ -55,7 +55,13 @@ def randomization_test(
     values = as_values(differences, "differences")
     check_draws(replicates, seed)
     case = _Case.of(values, float(values.mean()), alternative)
-    return _exact(case) or _round_to_grid(case) or _draw_signs(case, replicates, seed)
+    if outcome := _exact(case) or _round_to_grid(case):
+        return outcome
+    out = 0
+    for sums in signed_sums(case.values, replicates, seed):
+        statistics = np.abs(sums) if case.tails == 2 else sums
+        out += int(np.count_nonzero(statistics >= case.threshold))
+    return case.outcome(1.0, "").drawn(out, replicates, seed)
 
 
 def sign_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
@@ -263,11 +269,3 @@ def _round_to_grid(case: _Case) -> Outcome | None:
         return None
     detail = f"rounded to multiples of {step:.3g}, p within ± {error:.1g}"
     return case.outcome(p, detail, "grid", error)
-
-
-def _draw_signs(case: _Case, replicates: int, seed: int) -> Outcome:
-    out = 0
-    for sums in signed_sums(case.values, replicates, seed):
-        statistics = np.abs(sums) if case.tails == 2 else sums
-        out += int(np.count_nonzero(statistics >= case.threshold))
-    return case.outcome(1.0, "").drawn(out, replicates, seed)

@@ -98,13 +98,6 @@ def check_alternative(alternative: str) -> Alternative:
     return alternative  # type: ignore[return-value]
 
 
-def numeric_alternative(alternative: Alternative, *, higher_is_better: bool) -> Alternative:
-    """Return the alternative in terms of numbers: better means less where lower is better."""
-    if higher_is_better or alternative == "two-sided":
-        return alternative
-    return "less" if alternative == "greater" else "greater"
-
-
 def thresholds(
     center: float, observed: float, tie: float, alternative: Alternative
 ) -> tuple[float, float]:

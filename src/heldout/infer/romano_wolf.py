@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -82,8 +82,14 @@ def pair_columns(systems: int, baseline: int | None) -> tuple[Ints, Ints]:
     return np.delete(np.arange(systems), baseline), np.full(systems - 1, baseline)
 
 
-def pair_statistics(values: Floats, first: Ints, second: Ints) -> Estimate:
-    """Return the mean differences of pairs of columns, first minus second."""
+def pair_statistics(
+    values: Floats, first: Ints, second: Ints, machine: MachineScores | None = None
+) -> Estimate:
+    """Return the mean (or combined) differences of pairs of columns, first minus second."""
+    if machine is not None:
+        from heldout.infer.prediction_powered import combined_statistics  # needs this module
+
+        return combined_statistics(values, machine, first, second)
 
     def means(first: Ints, second: Ints) -> Floats:
         estimate = mean_estimate(drop_noise(values[:, first], values[:, second]))
@@ -172,13 +178,8 @@ def romano_wolf(
     check_draws(replicates, seed)
     systems = values.shape[1]
     first, second = pair_columns(systems, baseline)
-    if machine is None:
-        drawn_units, estimate = len(values), pair_statistics(values, first, second)
-    else:
-        from heldout.infer.prediction_powered import BothReplicates, combined_statistics
-
-        drawn_units = len(values) + len(machine.extra)
-        estimate = combined_statistics(values, machine, first, second)
+    drawn_units = len(values) + (0 if machine is None else len(machine.extra))
+    estimate = pair_statistics(values, first, second, machine)
     evidence = EVIDENCE[alternative](estimate.t)
     varying = np.flatnonzero(estimate.error > 0)
     order = varying[np.argsort(evidence[varying], kind="stable")]  # smallest first
@@ -186,8 +187,14 @@ def romano_wolf(
     single = len(order) * total > SINGLE and machine is None
     noise, kind = (1e-4, np.dtype(np.float32)) if single else (1e-9, np.dtype(np.float64))
     pairs = first[order], second[order], estimate.error[order]
+    if machine is None:
+        replicated: Any = _Replicates(values, *pairs, kind)
+    else:
+        from heldout.infer.prediction_powered import BothReplicates
+
+        replicated = BothReplicates(values, machine, *pairs)
     family = _Family(
-        BothReplicates(values, machine, *pairs) if machine else _Replicates(values, *pairs, kind),
+        replicated,
         (evidence[order] - noise).astype(kind),
         (alternative,) if alternative == "two-sided" else (alternative, "two-sided"),
         min(drawn_units, NORMAL),
@@ -204,20 +211,10 @@ def romano_wolf(
     return StepDown(table, null, noise, f"{total:,} replicates, seed {seed}")
 
 
-class Replicates(Protocol):
-    """Studentized differences in replicates, of pairs in the order of their evidence."""
-
-    def draw(self, generator: np.random.Generator, count: int) -> Any:
-        """Return what some replicates draw."""
-
-    def statistics(self, part: slice, drawn: Any) -> Numbers:
-        """Return the statistics of some pairs: pairs x replicates."""
-
-
 class _Family(NamedTuple):
     """Pairs that vary, smallest observed first, and how their evidence is counted."""
 
-    replicates: Replicates
+    replicates: Any  # `_Replicates` or `BothReplicates` of these pairs
     thresholds: Numbers  # the observed evidence, less a tolerance
     sides: tuple[Alternative, ...]
     units: int  # in memory, of each replicate

@@ -28,7 +28,7 @@ from heldout.infer.intervals import (
     t_interval,
     wilson,
 )
-from heldout.infer.prediction_powered import TEST, combined_statistics, system_estimates
+from heldout.infer.prediction_powered import TEST, system_estimates
 from heldout.infer.resampling import (
     BLOCK,
     MANY_UNITS,
@@ -40,6 +40,7 @@ from heldout.infer.resampling import (
     unit_weights,
 )
 from heldout.infer.results import TIE, Estimate, Interval, drop_noise, mean_estimate
+from heldout.infer.romano_wolf import pair_statistics
 from heldout.measure.prediction.order import auc_components
 
 if TYPE_CHECKING:
@@ -127,10 +128,8 @@ class Means:
         if self.test_share is not None:
             factor = fold_factor(len(gaps), self.test_share)
             return mean_estimate(gaps, factor, "corrected t over folds")
-        estimate = mean_estimate(gaps)
-        if scores.machine is not None:
-            columns = np.array(pair[:1]), np.array(pair[1:])
-            estimate = combined_statistics(scores.values, scores.machine, *columns)
+        columns = np.array(pair[:1]), np.array(pair[1:])
+        estimate = pair_statistics(scores.values, *columns, scores.machine)
         if not scores.choices:
             return estimate
         # The parameters that the folds selected vary, too: by the law of total variance, that over
