@@ -57,8 +57,26 @@ def gate(comparison: Comparison, kind: GateKind, margin: float = 0.0) -> list[Ga
     is that of the gate. The margin is the gain required, or the loss that would be accepted.
     """
     _refuse(comparison, kind, margin)
-    judge = _Judge(comparison, kind, margin)
-    return [judge.result(number) for number in range(len(comparison.claims))]
+    judge, results = _Judge(comparison, kind, margin), []
+    for number, claim in enumerate(comparison.claims):
+        gain = judge.gain(number, comparison.alpha)
+        verdict = judge.verdict(claim, gain)
+        result = GateResult(
+            kind,
+            claim.first,
+            claim.second,
+            comparison.scores.measure,
+            margin,
+            passed=verdict in ("shown", "same output"),
+            verdict=verdict,
+            interval=gain,
+            p=None if verdict in ("same output", "no difference") else judge.p(number),
+            test=comparison.analysis.tests[0],
+            queries_needed=judge.needed(gain) if verdict == "not shown" else None,
+            n=len(comparison.scores.units),
+        )
+        results.append(result)
+    return results
 
 
 def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
@@ -107,26 +125,6 @@ class _Judge(NamedTuple):
     comparison: Comparison
     kind: GateKind
     margin: float
-
-    def result(self, number: int) -> GateResult:
-        """Return the verdict on a claim."""
-        comparison, claim = self.comparison, self.comparison.claims[number]
-        gain = self.gain(number, comparison.alpha)
-        verdict = self.verdict(claim, gain)
-        return GateResult(
-            self.kind,
-            claim.first,
-            claim.second,
-            comparison.scores.measure,
-            self.margin,
-            passed=verdict in ("shown", "same output"),
-            verdict=verdict,
-            interval=gain,
-            p=None if verdict in ("same output", "no difference") else self.p(number),
-            test=comparison.analysis.tests[0],
-            queries_needed=self.needed(gain) if verdict == "not shown" else None,
-            n=len(comparison.scores.units),
-        )
 
     def gain(self, number: int, alpha: float) -> Interval:
         """Return the interval of a claim as the gain of the first; its bounds test at alpha."""

@@ -50,7 +50,15 @@ def whole_units(scores: UnitScores, numbers: Ints) -> Sums | Order:
     """Return a score of the units that are drawn: groups of rows, numbered from 0, or the rows."""
     count = int(numbers.max()) + 1
     if isinstance(scores, Order):
-        return scores if count == scores.size else _of_groups(scores, numbers, count)
+        if count == scores.size:
+            return scores
+        size = max(1, BLOCK // len(numbers))
+
+        def score(rows: Floats) -> Floats:
+            parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+            return np.concatenate([scores.weighted(part[:, numbers]) for part in parts])
+
+        return Order(count, score)
     sums = as_sums(scores)
     if count == sums.size and sums.kinds is not None and sums.weights is None:
         return sums
@@ -62,15 +70,6 @@ def whole_units(scores: UnitScores, numbers: Ints) -> Sums | Order:
     if kinds is None:
         return Sums(table, sums.score)
     return Sums(kinds[0], sums.score, kinds=kinds[1])
-
-
-def _of_groups(scores: Order, numbers: Ints, count: int) -> Order:
-    def score(rows: Floats) -> Floats:
-        size = max(1, BLOCK // len(numbers))
-        parts = [rows[start : start + size] for start in range(0, len(rows), size)]
-        return np.concatenate([scores.weighted(part[:, numbers]) for part in parts])
-
-    return Order(count, score)
 
 
 def equal_rows(table: Floats) -> tuple[Floats, Ints] | None:

@@ -235,6 +235,7 @@ class _Resampled:
     linearised: ClassVar[bool] = True
     usual: ClassVar[tuple[str, ...]]  # tests of units that are resampled
     reason: str = ""  # for them
+    _kind_draws: dict[tuple[int, ...], Floats] = field(default_factory=dict, init=False)
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -277,10 +278,6 @@ class _Resampled:
         """The scores on samples of single units, which are the same for all systems."""
         numbers = [each for each in range(len(self.systems)) if not self._by_kind(each)]
         return dict(zip(numbers, self._bootstrap(numbers).T, strict=True))
-
-    @cached_property
-    def _kind_draws(self) -> dict[tuple[int, ...], Floats]:
-        return {}
 
     def _drawn(self, *numbers: int) -> Floats:
         """Return the scores of a system, or of two on the same units, on bootstrap samples."""

@@ -2,8 +2,7 @@
 
 Correlations take the scores of the same items in two lists; higher scores rank first, and ties in
 the scores are ties in the order. All are computed for many pairs of short lists at a time, such as
-systems in bootstrap samples. Correlations of many predicted numbers are measures:
-`heldout.measure.prediction`.
+systems in bootstrap samples.
 """
 
 from __future__ import annotations
@@ -31,10 +30,6 @@ def batch_correlations(first: Floats, second: Floats) -> dict[str, Floats]:
     """Return every correlation of many pairs of lists: one row per pair, one column per item.
 
     Of two rows the first is the truth for ``tau_ap``. NaN where all items of a list are tied.
-
-    >>> human, machine = np.array([[0.61, 0.55, 0.42, 0.40]]), np.array([[0.66, 0.68, 0.50, 0.51]])
-    >>> {name: round(row.item(), 4) for name, row in batch_correlations(human, machine).items()}
-    {'kendall': 0.3333, 'tau_ap': 0.1111, 'rbo': 0.873, 'spearman': 0.6, 'pearson': 0.9387}
     """
     functions = {
         "kendall": _kendall,

@@ -21,7 +21,6 @@ OF_CLASS: Final = {
     "fp_rate": "FP-rate",
     "f": "F1",
 }
-COUNTED: Final = {"precision", "recall", "f"}  # may count as a given value where undefined
 
 
 def evaluation_record(
@@ -128,11 +127,11 @@ def per_class(
     """Name, number of units and measures of each class."""
     from heldout.measure.prediction.classes import confusion
 
-    undefined, rows = evaluation.defaults.get("undefined"), []
+    counted, rows = {"undefined": evaluation.defaults.get("undefined")}, []
     for name, count in zip(own.classes, confusion(own).sum(axis=1).tolist(), strict=True):
         values = {}
         for key, family in OF_CLASS.items():
-            options = {"class": name} | ({"undefined": undefined} if key in COUNTED else {})
+            options = {"class": name} | (counted if key in {"precision", "recall", "f"} else {})
             values[key] = definitions("classification")[family].make(options).compute(own)
         rows.append((name, count, values))
     return rows

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.words import Flags, Floats, Ints
 
+# Weights of positive and of negative units at each score, ascending -> one score per row.
 Ranked = Callable[["Floats", "Floats"], "Floats"]
-"""Weights of positive and of negative units at each score, ascending -> one score per row."""
 
 
 class Ties(NamedTuple):
