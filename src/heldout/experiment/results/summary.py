@@ -62,8 +62,7 @@ an end of the grid).
 Of estimators also baseline (whether it was added) and notes; of rankings differences, if documents
 are held out, and choices, if queries are: see `query_choices`."""
 
-_HALVES: Final = ("halves", "target_halves")
-"""Fields of estimates that are for differences between systems, and not shown."""
+_HALVES: Final = ("halves", "target_halves")  # fields of estimates that are for differences
 
 
 def system_summary(system: Any, outcome: Outcome) -> SystemSummary:
