@@ -14,7 +14,7 @@ from heldout.as_json import plain
 from heldout.data.files import file_stem
 from heldout.data.frames import is_frame, is_nested
 from heldout.data.qrels import Qrels
-from heldout.errors import InputError, MeasureError
+from heldout.errors import InputError
 from heldout.infer.intervals import UNBOUNDED, around, inside
 from heldout.infer.results import Estimate, Interval, check_level
 from heldout.measure.agreement import (
@@ -352,13 +352,11 @@ def _orders(
     from heldout.infer.compare import compare
     from heldout.infer.order_agreement import order_agreement, verdict_changes
     from heldout.measure.names import parse_measures
-    from heldout.measure.ranking.evaluate import evaluate_runs
+    from heldout.measure.ranking.evaluate import evaluate_runs, refuse_incomparable
 
     wanted = parse_measures(measures, "ranking", **({} if rel == 1 else {"rel": rel}))
     for measure in wanted:
-        is_mean = measure.aggregate == "mean" and measure.family != "Judged"
-        if not is_mean or measure.higher_is_better is None:
-            raise MeasureError(f"{measure}: systems cannot be ranked by it; use one such as AP")
+        refuse_incomparable(measure)
     items = as_runs(runs)
     read = [Run.of(item) for item in items]
     if len(read) < 2:

@@ -1,11 +1,9 @@
 """Random sums, many at a time: under random signs, or of units drawn with replacement.
 
-Tables replace most of the additions of signs. A random 16-bit word is the index of one of the
-65,536 signed sums of 16 units: one lookup instead of 16 signs.
-
-The work is divided independently of the number of threads, each piece has its own generator, and
-pieces are added in a fixed order (floating-point addition is not associative): equal seeds give the
-same bits on every machine.
+A random 16-bit word is the index of one of the 65,536 signed sums of 16 units in a table: one
+lookup instead of 16 signs. The work is divided independently of the number of threads, each piece
+has its own generator, and pieces are added in a fixed order (floating-point addition is not
+associative): equal seeds give the same bits on every machine.
 """
 
 from __future__ import annotations
@@ -43,11 +41,7 @@ def check_draws(replicates: int, seed: int) -> None:
 
 
 def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
-    """Return all 2^n signed sums, in `space` if given; bit i of a position is the sign of value i.
-
-    >>> all_signed_sums(np.array([1.0, 3.0])).tolist()
-    [-4.0, -2.0, 2.0, 4.0]
-    """
+    """Return all 2^n signed sums, in `space` if given; bit i of a place is the sign of value i."""
     size = 2 ** len(values)
     sums = np.empty(size) if space is None else space[:size]
     sums[0] = -values.sum()

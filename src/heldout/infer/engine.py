@@ -98,6 +98,15 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
         Claim(names[first], names[second], *row)
         for (first, second), row in zip(design.pairs, rows, strict=True)
     )
+    machine: MachineEstimates | None = None
+    if scores.machine is not None:
+        from heldout.infer.prediction_powered import pair_estimates, system_estimates
+
+        level, side = analysis.level, design.side
+        machine = MachineEstimates(
+            tuple(system_estimates(scores, number, level) for number in range(len(names))),
+            tuple(pair_estimates(scores, pair, level, side) for pair in design.pairs),
+        )
     anova, sphericity, friedman = _joint_analyses(design)
     comparison = Comparison(
         scores,
@@ -110,7 +119,7 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
         friedman=friedman,
         correction_detail="" if step_down is None else step_down.detail,
         linearised=scoring.linearised,
-        machine=_machine(design),
+        machine=machine,
     )
     notes = (*design_notes(scoring, analysis), *result_notes(comparison, scoring))
     return replace(comparison, warnings=notes)
@@ -173,10 +182,9 @@ def _intervals(
 ) -> list[Interval]:
     """Return the intervals of the differences at a level, adjusted the way their p-values are.
 
-    Tukey's test has intervals of its own. For Romano-Wolf the critical value is the quantile of the
-    largest statistic, so that an interval excludes 0 exactly if the single-step test rejects. All
-    others, and requested ones, are adjusted by Bonferroni; those of the false discovery rate are
-    unadjusted (Hochberg & Tamhane 1987). One-sided intervals are open on the other side.
+    For Romano-Wolf the critical value is the quantile of the largest statistic, so that an interval
+    excludes 0 exactly if the single-step test rejects. Requested intervals are adjusted by
+    Bonferroni; those of the false discovery rate are unadjusted (Hochberg & Tamhane 1987).
     """
     analysis, scores = design.analysis, design.scores
     default = not analysis.interval and analysis.test_share is None
@@ -297,16 +305,3 @@ def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     sphericity = blocks.sphericity(scores.values) if units > systems else None
     nemenyi = blocks.nemenyi(design.values, design.analysis.level)
     return blocks.anova(scores.values), sphericity, (blocks.friedman(design.values), nemenyi)
-
-
-def _machine(design: Design) -> MachineEstimates | None:
-    """Return the estimates under human and machine judgements, if there are both."""
-    scores, level = design.scores, design.analysis.level
-    if scores.machine is None:
-        return None
-    from heldout.infer.prediction_powered import pair_estimates, system_estimates
-
-    return MachineEstimates(
-        tuple(system_estimates(scores, number, level) for number in range(len(scores.systems))),
-        tuple(pair_estimates(scores, pair, level, design.side) for pair in design.pairs),
-    )

@@ -32,8 +32,8 @@ STEPS: Final = 50  # of the bisection for p
 class GateResult(NamedTuple):
     """Whether one system passes in one measure.
 
-    `p` is the p-value of the claim for ``better`` without a margin; else the smallest alpha at
-    which the bounds would pass the margin, .5 if the gain itself does not.
+    With a margin, `p` is the smallest alpha at which the bounds would pass it, .5 if the gain does
+    not; else that of the claim.
     """
 
     kind: GateKind
@@ -51,10 +51,10 @@ class GateResult(NamedTuple):
 
 
 def gate(comparison: Comparison, kind: GateKind, margin: float = 0.0) -> list[GateResult]:
-    """Return a verdict for each system that was compared with the baseline.
+    """Return a verdict for each system; the margin is the gain required, or the loss accepted.
 
     For ``better`` the comparison has the alternative ``greater``, else it is two-sided; its level
-    is that of the gate. The margin is the gain required, or the loss that would be accepted.
+    is that of the gate.
     """
     _refuse(comparison, kind, margin)
     judge, results = _Judge(comparison, kind, margin), []

@@ -82,10 +82,9 @@ def equal_rows(table: Floats) -> tuple[Floats, Ints] | None:
 
 
 def paired_units(systems: Sequence[Sums]) -> tuple[list[Ints], Ints | None]:
-    """Return the units of systems, those that are equal for all systems merged if kinds are few.
+    """Return for each system the row of its table of each unit, or of each kind of units if few.
 
-    They are, for each system, the row of its table of each unit, or kind of units; and the number
-    of units of each kind, or None if each unit stands for itself.
+    And the number of units of each kind, or None if each unit stands for itself.
     """
     size = systems[0].size
     rows = [np.arange(size) if one.kinds is None else one.kinds for one in systems]
@@ -203,11 +202,8 @@ def swap_test(
 ) -> Outcome:
     """Return the randomization test of two scores of sums: outputs of units are swapped at random.
 
-    Units whose swap changes the sums by the same amount are of one kind. Few outcomes are all
-    enumerated; else the swaps per kind are drawn or, with many kinds, those of each unit.
-
-    Noreen (1989), Computer-Intensive Methods for Testing Hypotheses; Riezler & Maxwell (2005), On
-    some pitfalls in automatic evaluation and significance testing for MT.
+    Few outcomes are all enumerated; else the swaps per kind of unit are drawn or, with many kinds,
+    those of each unit (Noreen 1989; Riezler & Maxwell 2005).
     """
     check_draws(replicates, seed)
     scores = first.value(), second.value()

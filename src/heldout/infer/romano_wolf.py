@@ -111,8 +111,8 @@ def in_blocks(
 def largest_t(values: Floats, first: Ints, second: Ints) -> Floats:
     """Return the largest possible t of pairs, given the number of units on which they differ.
 
-    By the inequality of Cauchy and Schwarz the squared mean of n differences, m of them not 0, is
-    at most m / n of their mean square.
+    By Cauchy and Schwarz the squared mean of n differences, m of them not 0, is at most m / n of
+    their mean square.
     """
 
     def differing(first: Ints, second: Ints) -> Ints:
@@ -153,27 +153,18 @@ def romano_wolf(
     """Return step-down p-values of all pairs (two-sided), or of all systems against a baseline.
 
     The statistic of a pair is its mean difference over its standard error. Units are drawn with
-    replacement; in each replicate the mean difference minus the observed one is divided by the
-    standard error in the replicate. The p-value of a pair is the share of replicates whose largest
-    statistic, over this pair and those with smaller observed statistics, is at least the observed
-    one, (c + 1) / (B + 1), made monotone.
+    replacement; p is the share of replicates whose largest centred statistic, over this pair and
+    those with smaller observed ones, is at least the observed one, (c + 1) / (B + 1), made
+    monotone. One-sided p-values are at least half of those of the absolute statistics: with few
+    units and skewed differences, the signed statistics alone give p-values that are too small.
 
-    One-sided p-values are at least half of those of the absolute statistics: with few units and
-    skewed differences, the signed statistics alone give p-values that are too small.
-
-    A pair whose scores differ on m of n units only cannot have a t above root(m(n-1) / (n-m)). From
-    15 units on its statistic is cut there in replicates: else a single system that is nearly a
-    copy of another would make the largest statistic so large that no pair could be significant.
-
-    A pair that does not vary in a replicate (all drawn units have the same difference) is left out
-    of the maximum of that replicate; with fewer than 15 units, for which such replicates are
-    frequent, it counts as infinite, which is conservative. A pair with the same difference on all
-    units has the p-value of its `Estimate` times the number of pairs. With more than 10,000 units,
-    the means are drawn from their normal limit.
-
-    With scores under machine judgements, too, differences are combined estimates
-    (`heldout.infer.prediction_powered`), and both sets of units are drawn. `progress` is called
-    with the number of replicates done so far and of all.
+    A pair that differs on m of n units only cannot have a t above root(m(n-1) / (n-m)). From 15
+    units on it is cut there in replicates: else a system that is nearly a copy of another would
+    make the largest statistic so large that no pair could be significant. A pair that does not vary
+    in a replicate is left out of it; with fewer than 15 units it counts as infinite, which is
+    conservative. A pair with the same difference on all units has the p of its `Estimate` times the
+    number of pairs. With more than 10,000 units, means are drawn from their normal limit. With a
+    `machine`, differences are combined estimates, and both sets of units are drawn.
     """
     check_draws(replicates, seed)
     systems = values.shape[1]

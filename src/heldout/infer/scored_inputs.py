@@ -123,7 +123,15 @@ def system_interval(
     if isinstance(evaluation.value(system, measure), base.Undefined):
         return None
     try:
-        scoring = _alone(evaluation, system, measure, seed)
+        if evaluation.task == "ranking":
+            scores = evaluation.scores(measure)
+            values = scores.values[:, [scores.index(system)]]
+            scoring: Scoring = Means(replace(scores, systems=(system,), values=values))
+        elif evaluation.task == "text":
+            scoring = _of_texts(evaluation, (system,), measure, REPLICATES, seed)
+        else:
+            alone = PredictionSystems([evaluation.data[system]], "one system")
+            scoring = _of_predictions(alone, measure, "auto", Analysis(seed=seed))
         interval = inside(scoring.system(0, level), measure.range)
     except (InputError, MeasureError):  # one unit, one unit of a class, infinite values
         return None
@@ -133,18 +141,6 @@ def system_interval(
     groups = getattr(evaluation.data[system], "groups", ()) if scoring.linearised else ()
     over = f" over {len(set(groups)):,} groups" if groups else ""
     return interval._replace(method=f"{interval.method}{over}")
-
-
-def _alone(evaluation: Evaluation, system: str, measure: Measure, seed: int) -> Scoring:
-    """Return the scoring of a single system."""
-    if evaluation.task == "ranking":
-        scores = evaluation.scores(measure)
-        number = scores.index(system)
-        return Means(replace(scores, systems=(system,), values=scores.values[:, [number]]))
-    if evaluation.task == "text":
-        return _of_texts(evaluation, (system,), measure, REPLICATES, seed)
-    alone = PredictionSystems([evaluation.data[system]], "one system")
-    return _of_predictions(alone, measure, "auto", Analysis(seed=seed))
 
 
 def _check_machine(scores: Scores, settings: Analysis) -> None:

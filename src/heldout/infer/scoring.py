@@ -394,8 +394,7 @@ class Sums(_Resampled):
 def jackknife(sums: base.Sums) -> Floats:
     """Return the jackknife pseudo-values of units, centred on the score.
 
-    Centring on the score, not on the mean of the pseudo-values, keeps the estimate and drops only
-    the jackknife's bias correction (Efron & Tibshirani 1993, chapter 11).
+    That keeps the estimate, and drops only the bias correction (Efron & Tibshirani 1993, ch. 11).
     """
     total, score = sums.total(), sums.value()
     size = max(1, BLOCK // max(1, sums.table.shape[1]))
@@ -410,10 +409,9 @@ def jackknife(sums: base.Sums) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Order(_Resampled):
-    """Measures of order: units, or parts of the units, are resampled.
+    """Measures of order: units, or parts of them, are resampled.
 
-    Outputs are not swapped between systems: such measures rank the units by a system's scores, and
-    scores of two systems may have different scales.
+    Outputs are not swapped: scores that rank the units may have different scales.
     """
 
     systems: Sequence[base.Order]
@@ -501,8 +499,7 @@ class Area(Order):
 def left_out_values(order: base.Order, seed: int) -> Floats:
     """Return values of units that average to the score, by leaving units out.
 
-    With many units, parts of several units are left out together (delete-d jackknife); the
-    deviations are scaled so that the variance of the mean is that of single units.
+    With many units, parts of several are left out together (delete-d jackknife), and scaled.
     """
     units, score = order.size, order.value()
     parts = min(units, max(FEWEST_PARTS, LEAVE_OUT // units))
