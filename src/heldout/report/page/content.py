@@ -36,8 +36,6 @@ NEW: Final = {
     "both": "New queries, new documents",
 }
 MACHINE: Final = "Human and machine judgements"
-JUDGES: Final = "Each judge alone"
-SELECTED: Final = "Selected parameters (tuned on all data)"
 OTHER: Final = "Another question, new queries on these documents"
 
 
@@ -143,17 +141,18 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     for board in boards:
         systems = experiment.measure_tables(results, board, full=True)[0]
         tables += _blocks(board, None if new_documents else known.get(board.measure), systems)
-    tables += [_named(table, JUDGES, JUDGES) for table in experiment.judge_tables(results)]
+    tables += [_named(table, MACHINE, MACHINE) for table in experiment.judge_tables(results)]
     for each in compared if new_documents else ():
         blocks = _blocks(standing(each), each)
         tables += [Block(table, f"{OTHER}: {fold or 'systems'}") for table, fold in blocks]
     tuned = [system for system in results.summary if system["tuned"]]
     selected = experiment.tuning_table(results, full=True)
-    tuning = [] if selected is None else [_named(selected, SELECTED)]
-    tuning += [
-        Block(experiment.settings_table(results, system), f"{system['name']}: the best settings")
-        for system in tuned
-    ]
+    tuning = (
+        [] if selected is None else [_named(selected, "Selected parameters (tuned on all data)")]
+    )
+    for system in tuned:
+        table = experiment.settings_table(results, system)
+        tuning.append(Block(table, f"{system['name']}: the best settings"))
     splits = experiment.split_table(results)
     differ = any(len(system["chosen"]) > 1 for system in tuned)
     folds = [] if splits is None else [Block(splits, "" if differ else "Each split")]
@@ -262,14 +261,12 @@ def _looks(ledger: str | None, data: str) -> Block | None:
     every = read_ledger(ledger)
     own = [look for look in every if look.fingerprint == data]
     others = len({look.fingerprint for look in every} - {data})
-    more = f", and evaluations on {others} other data" if others else ""
-    note = (
-        f"{ledger} has {count_of(len(own), 'evaluation')} on these data{more}. p is of an "
-        "evaluation alone; Holm: adjusted for all evaluations on these data."
-    )
+    words = f"{ledger} has {count_of(len(own), 'evaluation')} on these data"
+    words += f", and evaluations on {others} other data." if others else "."
+    note = "p is of an evaluation alone; Holm: adjusted for all evaluations on these data."
     (table,) = ledger_tables(own)
     table = table.columns(range(1, len(table.head)))
-    return _named(table, "Evaluations on these data", notes=[note])
+    return _named(table, "Evaluations on these data", notes=[words, note])
 
 
 # ---- charts --------------------------------------------------------------------------------------
