@@ -9,7 +9,7 @@ import pytest
 
 import heldout
 from heldout.cli import main
-from heldout.report.charts.named import NAMES
+from heldout.report.charts.find import NAMES
 
 SYSTEMS = ["bm25(k1=0.5:1.5:3, b=0.4)", "ql-jm(lambda=0.2:0.8:2)"]
 
@@ -141,7 +141,10 @@ def test_studies_are_drawn(capsys, tmp_path):
         (["forrest", "-o", "f.png"], "unknown chart 'forrest': did you mean forest?"),
         (["zebra", "-o", "f.png"], "available: forest, pairs,"),
         (["forest", "-o", "f.jpg"], "use one of .json, .html, .png, .svg, .pdf"),
-        (["roc", "-o", "f.png"], "no chart roc, which needs classes with scores"),
+        (
+            ["roc", "-o", "f.png"],
+            "no chart roc (ROC curves with their convex hull); available: forest",
+        ),
         (["tuning-3", "-o", "f.png"], "no chart tuning-3"),
         (["forest"], "add -o chart.png"),
         ([], "add one of forest,"),
@@ -165,7 +168,7 @@ def test_what_is_not_there_or_no_study_is_refused(capsys, tmp_path):
     (tmp_path / "x.json").write_text('{"a": 1}')
     (tmp_path / "empty").mkdir()
     for name, chart, said in (
-        ("x", "forest", "does not exist"),
+        ("x", "forest", "no such file"),
         ("x.json", "bias", "not the JSON of heldout study bias or heldout agree"),
         ("empty", "forest", "has no results"),
     ):

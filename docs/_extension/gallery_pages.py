@@ -72,8 +72,8 @@ def _summary(named: Chart) -> str:
 
 
 def drawing_function(key: str) -> FunctionType:
-    """Return the function ``draw_KEY`` that draws a chart, from the module that defines it."""
-    name = f"draw_{key.replace('-', '_')}"
+    """Return the function that draws a chart, from the module that defines it."""
+    name = "curve" if key in {"roc", "precision-recall"} else key.replace("-", "_")
     for module in iter_modules(charts.__path__, f"{charts.__name__}."):
         function = getattr(import_module(module.name), name, None)
         if inspect.isfunction(function) and function.__module__ == module.name:

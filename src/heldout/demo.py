@@ -35,6 +35,7 @@ def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -
         from heldout.report.answers import answer
         from heldout.report.experiment import standings, tuning_table
         from heldout.report.page import page
+        from heldout.report.page.render import write_page
         from heldout.report.table import paragraphs, text_table
         from heldout.retrieve.analyze import Analyzer
         from heldout.retrieve.index import Index
@@ -43,24 +44,17 @@ def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -
         tuned = "BM25 (16 settings) and query likelihood (6) are tuned inside the folds."
         yield paragraphs([f"The built-in collection pydocs: {collection.sizes()}.", tuned], width)
         index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
+        fields: dict[str, Any] = {"systems": _SYSTEMS, "measures": "nDCG@10", "index": index}
         every = []
         for by, folds, name in _PLANS:
-            experiment = Experiment(
-                collection=collection,
-                systems=_SYSTEMS,
-                by=by,
-                plan={"folds": folds},
-                measures=["nDCG@10"],
-                index=index,
-            )
+            experiment = Experiment(collection=collection, by=by, plan={"folds": folds}, **fields)
             every.append(experiment.run(place / name, force=True, progress=progress))
             yield paragraphs(map(answer, standings(every[-1])), width)
         selected = tuning_table(every[0])
         yield "" if selected is None else text_table(selected, width)
         title = "BM25 or query likelihood on pydocs?"
         text = page(every, title=title, collection=collection, made=[("this page", "heldout demo")])
-        with write_atomically(place / "report.html") as aside:
-            aside.write_text(text, encoding="utf-8", newline="\n")
+        write_page(place / "report.html", text)
         shown = f"Open {place / 'report.html'} in a browser; the results are in {place}."
         yield paragraphs([shown, f"Next: {_NEXT}"])
 
@@ -79,8 +73,9 @@ def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
         for run in runs:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
-            written = f"# Two systems on a synthetic collection\n\n{write_tables(evaluation_tables(result), 'md')}"
-            aside.write_text(written, encoding="utf-8")
+            table = write_tables(evaluation_tables(result), "md")
+            title = "# Two systems on a synthetic collection"
+            aside.write_text(f"{title}\n\n{table}", encoding="utf-8")
     yield evaluation_text(result, width=width)
     files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"
     command = f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"

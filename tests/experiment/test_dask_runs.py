@@ -305,7 +305,9 @@ def test_the_workers_forget_the_experiment(folder, client):
     def kept(dask_scheduler):
         return [str(key) for key in dask_scheduler.tasks]
 
-    assert client.run_on_scheduler(kept) == []
+    # The scheduler hears on another connection, perhaps a little later, what is released.
+    left = next((one for one in range(10_000) if client.run_on_scheduler(kept) == []), None)
+    assert left is not None
 
 
 def another_index(folder):

@@ -131,11 +131,11 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from test_dask_troubles import experiment
-from heldout.cli import run as cli_run
+from heldout import Experiment
 
 if __name__ == "__main__":
     from heldout.cli import main
-    cli_run._experiment = lambda options: experiment(Path(sys.argv[2]))
+    Experiment.read = lambda path: experiment(Path(sys.argv[2]))
     main(["run", "small.toml", "--quiet", *sys.argv[3:]])
 """
 

@@ -179,7 +179,10 @@ def test_runs_with_seeds_of_their_own_spread():
     assert results.spread("k-NN") == 0
     # The unit of a test is the fold, not fold × run.
     assert len(results.scores().units) == 3
-    assert "sd over runs" in str(results)
+    said = str(results)
+    assert "sd over runs" in said
+    assert "the systems were not compared" not in said
+    assert "Test: corrected resampled t test" in said
     assert experiment.run().split_values("forest") == results.split_values("forest")
     other = classify(systems, plan=KFold(3, stratify="labels"), runs=3, seed=1).run()
     assert other.split_values("forest") != results.split_values("forest")

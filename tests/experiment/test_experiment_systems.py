@@ -61,6 +61,21 @@ def test_options_without_effect_are_refused(given, options, message):
         System.of(given, **options)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("r.py:f(weight=1 comparable=true)", "r.py:f: weight=1 comparable=true: a comma .* comp"),
+        ("bm25(k1=0.5:3:6 b = 0.4)", "bm25: k1=0.5:3:6 b = 0.4: a comma is missing before b"),
+        ("bm25(k1=0.9, b=0.3, 0.4 k3=2)", "bm25: b=0.3, 0.4 k3=2: a comma is missing before k3"),
+        ("wsum(a.run, b.run, norm=minmax w=0,1)", "norm=minmax w=0: a comma is missing before w"),
+        ("rerank(first=bm25(k1=0.9, b=0.4), function=r.py:f depth=9)", "missing before depth"),
+    ],
+)
+def test_a_missing_comma_is_not_a_part_of_a_value(text, message):
+    with pytest.raises(InputError, match=message):
+        System.of(text)
+
+
 def test_a_grid_costs_as_much_as_it_has_points():
     def calls(points):
         count = 0

@@ -176,8 +176,8 @@ def test_a_file_has_groups(folder):
         (folder / "groups.toml").write_text(text % groups)
         return Experiment.read(folder / "groups.toml").check()
 
-    assert check("'near-duplicates'").document_groups.max() == 59
-    assert check("{file = 'groups.tsv'}").document_groups.max() < 49
+    assert check("'near-duplicates'").splits.groups.max() == 59
+    assert check("{file = 'groups.tsv'}").splits.groups.max() < 49
     with pytest.raises(Exception, match=r"'groups\.tsv' is unknown: expected 'duplicates', 'near"):
         check("'groups.tsv'")
     with pytest.raises(Exception, match=r"plan: .*nowhere: no such file"):

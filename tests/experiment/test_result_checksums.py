@@ -22,12 +22,11 @@ def ranking():
     )
 
 
-def classes():
+def classes(**fields):
     knn = KNeighborsClassifier(), {"n_neighbors": [1, 3]}
     data = ([[n % 5, n % 3] for n in range(30)], ["ab"[n % 2] for n in range(30)])
-    return Experiment(
-        task="classification", data=data, systems={"k-NN": knn}, plan={"folds": 3}, inner=2
-    )
+    fields = fields or {"plan": {"folds": 3}, "inner": 2}
+    return Experiment(task="classification", data=data, systems={"k-NN": knn}, **fields)
 
 
 @pytest.fixture(scope="module", params=[ranking, classes])
@@ -73,9 +72,17 @@ def test_an_edited_manifest_never_has_the_exit_code_of_a_gate(place, capsys):
     assert capsys.readouterr().err.splitlines()[-1].startswith("heldout: ")
 
 
-def test_the_same_bytes_from_one_worker_from_two_and_when_written_again(tmp_path):
-    classes().run(tmp_path / "one")
-    classes().run(tmp_path / "two", workers=2)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"plan": {"folds": 3}, "inner": 2},
+        {"plan": {"folds": 2}},
+        {"plan": {"kind": "holdout", "test": 0.2, "validation": 0.2}},
+    ],
+)
+def test_the_same_bytes_from_one_worker_from_two_and_when_written_again(tmp_path, fields):
+    classes(**fields).run(tmp_path / "one")
+    classes(**fields).run(tmp_path / "two", workers=2)
     Results.read(tmp_path / "one").write(tmp_path / "again")
     assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "two")
     assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "again")

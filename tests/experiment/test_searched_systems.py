@@ -136,6 +136,22 @@ def test_a_bootstrap_weighs_the_queries_it_has_drawn():
     assert row["train"] == pytest.approx(np.average(drawn, weights=split.train))
 
 
+@pytest.mark.parametrize("plan", [{"kind": "bootstrap", "replicates": 3}, {"kind": "holdout"}])
+def test_documents_held_out_alone_have_the_training_score_of_the_point(plan):
+    plan = {"by": "document", "plan": plan, "replicates": 100}
+    results = experiment(**plan).run()
+    points = [json.loads(text) for text in results.folds["parameters"]]
+    fixed = [System.of("bm25", str(n), parameters=point) for n, point in enumerate(points)]
+    alone = experiment(systems=fixed, **plan).run()
+    for row, name in enumerate(alone.systems):
+        held_out = results.folds["held_out"][row]
+        assert held_out == alone.folds.filter(system=name)["held_out"][row]
+    estimate = results.estimate(results.systems[0])
+    assert estimate["optimism"] == pytest.approx(estimate["train"] - estimate["value"])
+    if len(points) == 1:
+        assert estimate == alone.estimate("0")
+
+
 def test_values_at_the_ends_are_told():
     system = System.of("bm25", space={"k1": [0.5, 3.0]}, search="optuna", trials=3)
     results = experiment(systems=[system]).run()

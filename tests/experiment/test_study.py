@@ -12,7 +12,6 @@ from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, _division, bias_study, unseen_values
 from heldout.measure.names import parse_measure
-from heldout.report import text
 from heldout.report.studies import study_figures
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
@@ -154,7 +153,7 @@ def test_tuned_studies(index, collection, tuning):
     done = study(candidates, tuning=tuning, draws=2, sets=2, replicates=0)
     assert done.sample_size == 60
     assert all(0 < row.mean < 1 and 0 < row.truth < 1 for row in done.rows)
-    assert ("leaks" in text(done)) == (tuning == "pre-split")
+    assert ("leaks" in str(done)) == (tuning == "pre-split")
 
 
 def test_json_has_one_object_an_estimator(fixed):
@@ -196,7 +195,7 @@ def test_figures_have_every_draw_and_every_query_of_the_first(fixed, collection)
 
 
 def test_text_shows_the_default_first_and_says_what_it_means(fixed):
-    lines = text(study(fixed)).splitlines()
+    lines = str(study(fixed)).splitlines()
     assert "for these queries on 120 new documents include the truth" in lines[0]
     assert lines[3].startswith("pooled ")
     design = "bm25(k1=1, b=0.5), nDCG@10: 6 draws of 120 training documents, truth on 120 other"
@@ -207,7 +206,7 @@ def test_text_shows_the_default_first_and_says_what_it_means(fixed):
 def verdict(fixed, bias, se, coverage=None, coverage_se=None):
     done = study(fixed, replicates=0)
     row = replace(done.rows[0], bias=bias, se=se, coverage=coverage, coverage_se=coverage_se)
-    return text(replace(done, rows=(row,))).splitlines()[0]
+    return str(replace(done, rows=(row,))).splitlines()[0]
 
 
 def test_the_coverage_has_a_standard_error_and_few_draws_are_pointed_out(fixed):

@@ -217,7 +217,6 @@ class TestSpread:
 
     def test_variances_of_the_estimands(self):
         assert self.spread.variance("documents") == 6.0
-        assert self.spread.variance("queries") == 9.0
         # What documents do to all queries alike (3 of 4), in the sample and in the target.
         assert self.spread.variance("both") == 9.0 + 3.0 * 1.5
 
@@ -225,8 +224,8 @@ class TestSpread:
         low, high = interval(0.5, self.spread, "documents", level=0.95)
         assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 6**0.5)
         assert (high + low) / 2 == pytest.approx(0.5)
-        low, high = interval(0.5, self.spread, "queries")
-        assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 3)
+        low, high = interval(0.5, self.spread, "both")
+        assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 13.5**0.5)
 
     def test_bounds_of_a_proportion_are_those_of_wilson(self):
         """15 of 148 (Newcombe 1998): (.0624, .1605), with the variance p(1 - p)/n and z."""

@@ -69,31 +69,24 @@ def run(arguments: Sequence[str]) -> int:
             progress=progress,
         )
 
+    from heldout.report.agreement import judges_tables
+    from heldout.report.table import note_lines, write_tables
+
+    def tables() -> list[Table]:
+        return judges_tables(agreement, full=options.full)
+
     def html() -> str:
         from heldout.report.page import page
 
         files = [("judgements", ", ".join(options.files))]
         files += [("runs", ", ".join(options.runs))] if options.runs else []
-        made: str = page([agreement], provenance=files, made=[("command", this_command())])
-        return made
+        return page([agreement], provenance=files, made=[("command", this_command())])
 
-    def tables() -> list[Table]:
-        from heldout.report.agreement import judges_tables
-
-        return judges_tables(agreement, full=options.full)
-
-    def paper() -> str:
-        from heldout.report.table import write_tables
-
-        return write_tables(tables(), "paper")
-
+    own = {"html": html, "latex": lambda: write_tables(tables(), "paper")}
     shown = None if kind == "table" else tables
-    own = {"html": html, "latex": paper}
     write([agreement], options, kind, tables=shown, frames=("csv", "tsv"), own=own)
     if kind == "html":
         note([f"Open {options.output} in a browser."], options)
     elif kind in {"csv", "tsv"}:  # which have no place for notes
-        from heldout.report.table import note_lines
-
         note(note_lines(agreement.notes), options)
     return 0

@@ -118,10 +118,10 @@ def _about(command: str) -> str:
     if command not in {*COMMANDS, *_HELP}:
         from heldout.cli.options import meant
 
-        what = "option" if command.startswith("-") else "command"
         said = (
-            f"unknown {what} {command!r}: {meant(command, COMMANDS)}" if command else "no command"
+            f"unknown command {command!r}: {meant(command, COMMANDS)}" if command else "no command"
         )
+        said = f"unknown option {command}" if command.startswith("-") else said
         raise InputError(f"{said} (see heldout --help)")
     from heldout.cli.help import help_of, help_of_all
 

@@ -245,6 +245,10 @@ def _whole(text: str, least: int = 0) -> int:
     return int(text)
 
 
+def _share(text: str) -> float:
+    return int(text) if text.isdigit() else float(text)
+
+
 def _size(text: str) -> int:
     parts = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])I?B?|B)?\s*", text.upper())
     size = float(parts[1]) * 1024 ** " KMGT".index(parts[2] or " ") if parts else 1 << 60
@@ -260,7 +264,7 @@ KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
     "SEED": (int, "an integer"),
     "X": (float, "a number"),
     "X,Y": (lambda text: tuple(map(float, text.split(","))), "numbers such as 0.3,0.7"),
-    "SHARE": (lambda text: int(text) if text.isdigit() else float(text), "a fraction or a number"),
+    "SHARE": (_share, "a fraction or a number of units"),
     "SIZE": (_size, "a size such as 500MB or 1.5GB"),
 }
 """What values must be, by what the help calls them; all others are texts."""
@@ -272,8 +276,8 @@ class Option(NamedTuple):
     flags: list[str]
     metavar: str
     repeat: str  # "...": may be given again; "+": takes several values
-    choices: list[str]
-    default: str | None
+    choices: Sequence[str]
+    default: str
     help: str
     commands: list[str]
     group: str
@@ -304,37 +308,32 @@ class Option(NamedTuple):
 def options_of(command: str = "") -> Sequence[Option]:
     """The options of a command, in the order of its help; by default all options."""
     options: list[Option] = []
-    section: list[list[str]] = []
+    section: tuple[list[str], str, list[str]] = [], "", []
     for line in re.sub(r"\n {20,}", " ", TABLE).splitlines():
         if not line.startswith(" "):
             commands, group, *inputs = line.split(" | ")
-            section = [commands.split(), [group], " ".join(inputs).split()]
-            continue
-        if command and command not in section[0]:
-            continue
-        written, _, words = line.strip().partition("  ")
-        flags = re.findall(r"(?<!\S)-\S+", written)
-        value, _, default = written.rpartition(" ")[2].partition("=")
-        value = "" if value.startswith("-") else value
-        choices = value.split("|") if "|" in value else []
-        repeat = re.search(r"\.\.\.$|\+$|$", value)[0]  # type: ignore[index]
-        words, shown = words.strip(), default or None
-        if not words:
-            from heldout.experiment.fields import FIELDS
-
-            field = FIELDS[flags[-1][2:].replace("-", "_")]
-            choices, words, shown = list(field.choices), field.description, field.default or None
-        first, parenthesis, rest = words.partition(" (")
-        words = (f"{first}: {', '.join(choices)}" if choices else first) + parenthesis + rest
-        words += f" (default: {shown})" if shown else ""
-        metavar = "NAME" if choices else value.removesuffix(repeat)
-        usual = default or None
-        options.append(
-            Option(
-                flags, metavar, repeat, choices, usual, words, section[0], section[1][0], section[2]
-            )
-        )
+            section = commands.split(), group, " ".join(inputs).split()
+        elif not command or command in section[0]:
+            options.append(_option(line.strip(), *section))
     return options
+
+
+def _option(line: str, *section: Any) -> Option:
+    written, _, words = line.partition("  ")
+    flags = re.findall(r"(?<!\S)-\S+", written)
+    value, _, default = written.removeprefix(" ".join(flags)).strip().partition("=")
+    choices = tuple(value.split("|")) if "|" in value else ()
+    shown: Any = default
+    if not words:
+        from heldout.experiment.fields import FIELDS
+
+        words, shown, choices = FIELDS[flags[-1][2:].replace("-", "_")]
+    words, parenthesis, more = words.strip().partition(" (")
+    words += (f": {', '.join(choices)}" if choices else "") + parenthesis + more
+    words += f" (default: {shown})" if shown else ""
+    name = value.rstrip(".+")
+    repeat, metavar = value[len(name) :], "NAME" if choices else name
+    return Option(flags, metavar, repeat, choices, default, words, *section)
 
 
 class Parser:
@@ -362,27 +361,6 @@ class Parser:
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """What was given, and nothing else; files and options may come in any order."""
-        given, unknown = self._argparse().parse_known_intermixed_args(list(arguments))
-        if unknown:
-            raise InputError(_unknown(unknown[0], self.command))
-        for option in options_of(self.command):
-            value = getattr(given, option.name, None)
-            if option.metavar and value is not None:
-                several = (
-                    option.value(value) if not option.repeat else list(map(option.value, value))
-                )
-                setattr(given, option.name, several)
-        for names in ONE_OF:
-            two = [f"--{name.replace('_', '-')}" for name in names if hasattr(given, name)]
-            if len(two) > 1:
-                raise InputError(f"{two[0]} and {two[1]} exclude each other: give one of them")
-        for name, needed in NEEDS.items():
-            if hasattr(given, name) and not hasattr(given, needed):
-                flags = (f"--{each.replace('_', '-')}" for each in (name, needed))
-                raise InputError(f"{' goes with '.join(flags)}")
-        return given
-
-    def _argparse(self) -> argparse.ArgumentParser:
         # With a usage of our own, argparse does not format one at every start.
         reader = _Reader(f"heldout {self.command}", usage="", add_help=False, allow_abbrev=False)
         reader.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=80)
@@ -391,25 +369,41 @@ class Parser:
             reader.add_argument(name.rstrip("?*+"), nargs=count, metavar=metavar)
         for option in options_of(self.command):
             # What is not given is absent: whoever asks "was it given?" needs no list of defaults.
-            settings: dict[str, Any] = {"action": "store"}
-            if option.long == "--json":
-                settings = {"action": "store_const", "const": "json"}
-            elif not option.metavar:
-                settings = {"action": "store_true"}
-            elif option.repeat:
-                settings = {"action": "append"}
-                settings = (
-                    settings if option.repeat == "..." else {"action": "extend", "nargs": "+"}
-                )
-            absent = argparse.SUPPRESS
-            reader.add_argument(*option.flags, dest=option.name, default=absent, **settings)
-        return reader
+            settings: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS}
+            if option.metavar:
+                action = {"": "store", "...": "append", "+": "extend"}[option.repeat]
+                count = "+" if option.repeat == "+" else None
+                settings |= {"action": action, "nargs": count, "type": option.value}
+            else:
+                const = "json" if option.long == "--json" else True
+                settings |= {"action": "store_const", "const": const}
+            reader.add_argument(*option.flags, **settings)
+        given, unknown = reader.parse_known_intermixed_args(list(arguments))
+        if unknown:
+            raise InputError(_unknown(unknown[0], self.command))
+        _check_together(given)
+        return given
 
 
 class _Reader(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise the message instead of exiting."""
         raise InputError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
+
+
+def _check_together(given: argparse.Namespace) -> None:
+    """Refuse options that exclude each other, or that mean nothing without another."""
+    for names in ONE_OF:
+        flags = [_flag(name) for name in names if hasattr(given, name)]
+        if len(flags) > 1:
+            raise InputError(f"{flags[0]} and {flags[1]} exclude each other: give one of them")
+    for name, needed in NEEDS.items():
+        if hasattr(given, name) and not hasattr(given, needed):
+            raise InputError(f"{_flag(name)} goes with {_flag(needed)}")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def complete(given: argparse.Namespace, command: str, kind: str = "") -> argparse.Namespace:
@@ -486,8 +480,8 @@ def place_of(given: argparse.Namespace) -> Callable[[str], str]:
             return "--against" if flag == "--system" and given.against else flag
         if name in {"collection", "collection.source", "collection.qrels"}:
             return "--qrels" if given.qrels is not None else str(given.experiment)
-        if name in {"plan", "plan.queries", "plan.documents", "systems", "analyzer"}:
-            return {"systems": "--system", "analyzer": name}.get(name, "")
-        return f"--{name.rpartition('.')[2].replace('_', '-')}"
+        known = {"plan": "", "queries": "", "documents": "", "systems": "--system"}
+        last = name.rpartition(".")[2]
+        return known.get(last, _flag(last)) if name.startswith(("plan", "systems")) else _flag(last)
 
     return place

@@ -21,8 +21,6 @@ FORMAT_OF: Final = {".tex": "latex", ".htm": "html", ".xml": "junit"} | {
 }
 FOREIGN: Final = (".gz", ".xz", ".bz2", ".zst", ".zip", ".xlsx", ".xls", ".docx")  # no result's
 TABLES: Final = ("table", "tsv", "csv", "md", "latex", "html", "json")
-"""The formats of most results."""
-
 RUNS: Final = ("trec", "csv", "tsv", "json", "parquet")
 
 
@@ -66,29 +64,25 @@ def write(
     from the frames of the results, `own` those that this command has in its own way. `first` is
     called when all is rendered and nothing shown: if it fails, nothing is.
     """
-    output: str | None = getattr(options, "output", None)
-    if kind == "parquet" and output is not None:
-        from heldout.data.atomic import write_atomically
-
-        with write_atomically(output) as aside:
-            _frame(results).write_parquet(aside)
-            if first:
-                first()
-        return
+    content: Any
     if own and kind in own:
-        text = own[kind]()
+        content = own[kind]()
     elif kind == "json":
         from heldout.as_json import json_text
 
         several = [result.to_dict() for result in results]
-        text = json_text(several if len(several) > 1 else several[0])
+        content = json_text(several if len(several) > 1 else several[0])
     elif kind in frames:
+        import polars as pl
+
         from heldout.report.table import safe_frame
 
-        text = safe_frame(_frame(results)).write_csv(separator="," if kind == "csv" else "\t")
+        content = pl.concat([result.to_frame() for result in results])
+        if kind != "parquet":
+            content = safe_frame(content).write_csv(separator="," if kind == "csv" else "\t")
     else:
-        text = _for_people(results, options, kind, tables)
-    emit(text, output, first)
+        content = _for_people(results, options, kind, tables)
+    emit(content, getattr(options, "output", None), first)
 
 
 def _for_people(
@@ -114,27 +108,23 @@ def _for_people(
     return write_tables(shown, kind)  # type: ignore[arg-type]
 
 
-def _frame(results: Sequence[Any]) -> Any:
-    frames = [result.to_frame() for result in results]
-    if len(frames) == 1:
-        return frames[0]
-    import polars as pl
-
-    return pl.concat(frames)
-
-
-def emit(text: str, output: str | None = None, first: Callable[[], object] | None = None) -> None:
-    """Print a text, or write it to a file when it is complete; `first` is called before."""
+def emit(
+    content: Any, output: str | None = None, first: Callable[[], object] | None = None
+) -> None:
+    """Print a text, or write it (or a frame) to a file when complete; `first` is called before."""
     if output is None:
         if first:
             first()
-        sys.stdout.write(text)
+        sys.stdout.write(content)
         sys.stdout.flush()  # before the notes, and before anybody is told that all is well
         return
     from heldout.data.atomic import write_atomically
 
     with write_atomically(output) as aside:
-        aside.write_text(text, encoding="utf-8", newline="\n")
+        if isinstance(content, str):
+            aside.write_text(content, encoding="utf-8", newline="\n")
+        else:
+            content.write_parquet(aside)
         if first:
             first()
 

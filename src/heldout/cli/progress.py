@@ -10,25 +10,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["progress_bar"]
-
-_PAUSE: Final = 0.1
-"""Seconds between two drawings of a bar."""
+_PAUSE: Final = 0.1  # seconds between two drawings of a bar
 
 
 @contextmanager
 def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """Give a function to call with what is done and how much there is; None without a terminal.
-
-    0 means that it is not known how much there is.
-
-    Parameters
-    ----------
-    what
-        The word before the bar, such as ``pairs``.
-    quiet
-        Whether to show nothing on a terminal either.
-    """
+    """Give a function to call with what is done, and of how much (0: unknown), or None."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

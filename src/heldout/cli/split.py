@@ -195,6 +195,6 @@ def _export(splits: Splits, collection: Collection, options: argparse.Namespace)
 
 
 def _say(splits: Splits, options: argparse.Namespace, *more: str) -> None:
-    from heldout.report.table import note_lines
+    from heldout.report.table import note_lines, printable
 
-    note([*note_lines(splits.notes), *more], options)
+    note([*note_lines(splits.notes), *map(printable, more)], options)

@@ -294,6 +294,7 @@ class Experiment(BaseModel):
             Called with a message if a cluster has no workers.
         """
         from heldout.experiment.manifest import experiment_key, make_manifest
+        from heldout.experiment.results.files import resumable
         from heldout.experiment.work import open_work, refuse_other, results_folder
         from heldout.experiment.workers import check_workers, open_workers
 
@@ -317,7 +318,12 @@ class Experiment(BaseModel):
                 open_workers(prepared, workers, dask, on_message) as run,
                 open_work(run, key, place, progress=progress) as work,
             ):
-                outcomes = prepared.evaluate(work)
+                engine: Any  # slow to import
+                if prepared.experiment.task == "ranking":
+                    from heldout.experiment import rankings as engine
+                else:
+                    from heldout.experiment import predictions as engine
+                outcomes = engine.evaluate(prepared, work)
             timings: Timings = {"items": work.seconds, "total": sum(work.seconds.values())}
             timings |= {"command": command} if command else {}
             # Not earlier: with Polars, Ctrl-C does not end a system call in which a system waits.
@@ -325,8 +331,9 @@ class Experiment(BaseModel):
 
             results = make_results(prepared, outcomes, manifest, timings)
             if place is not None:
-                self._store(place)
-                results.write(place)
+                with resumable():
+                    self._store(place)
+                    results.write(place)
         return results
 
     def _store(self, place: Path) -> None:
@@ -351,10 +358,9 @@ class Experiment(BaseModel):
 def stored_collection(
     folder: str | os.PathLike[str], results: Results, name: str | None = None
 ) -> Collection | None:
-    """Return the collection that results are of, or None if it is not where it was.
+    """Return the collection that results are of; None if its files are not there, or changed.
 
-    Only files of this machine are read, and only the collection with the fingerprint that the
-    results have is returned. One that is named must be this collection.
+    One that is named must be this collection.
     """
     from heldout.data.collection_files import read_collection
     from heldout.experiment.given import CollectionTable

@@ -84,10 +84,7 @@ def _parsed(given: Any, experiment: Experiment) -> list[Measure]:
 
 
 def load_measure(reference: str, task: str, folder: Path | None = None) -> Measure:
-    """Load a measure from a Python file: ``my.py:FirstGrade`` or ``my.py:TopGrade(scale=2)@10``.
-
-    The name is that of a function, as `heldout.define_measure` takes it, or of a `Measure`.
-    """
+    """Load a function or `Measure` from a file: ``my.py:First`` or ``my.py:Top(scale=2)@10``."""
     from heldout.experiment.systems.references import load_reference
 
     match = _MEASURE_FILE.fullmatch(reference.strip())
@@ -107,7 +104,7 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
 def given_plan(experiment: Experiment, problems: Problems) -> Plan | Crossed | None:
     """Return the plan; classes are stratified unless it says otherwise."""
     plan: Any = experiment.plan
-    by = str(experiment.by)
+    by = str(experiment.by) if experiment.task == "ranking" else "instance"
     if isinstance(plan, Plan | Crossed):
         if isinstance(plan, Crossed) == (by == "both"):
             return plan
@@ -232,7 +229,12 @@ def given_collection(
             if table is not None and table.source is not None:
                 collection = table.read()
             elif table is not None and experiment.by == "query":
-                collection = _judged_alone(table, experiment, systems, machine)
+                others = sorted(table.model_fields_set - {"source", "qrels", "name"})
+                if table.qrels is None or others:
+                    why = f"; {', '.join(others)} cannot go with judgements alone" if others else ""
+                    raise InputError(f"source is missing{why}")
+                limits = {"top": experiment.keep_depth, "depth": experiment.depth}
+                collection = judged_collection(table.qrels, systems, table.name, machine, **limits)
             elif table is not None:
                 problems.add(
                     "by",
@@ -245,20 +247,6 @@ def given_collection(
     return collection
 
 
-def _judged_alone(
-    table: CollectionTable,
-    experiment: Experiment,
-    systems: Sequence[System],
-    machine: Machine | None,
-) -> Collection:
-    others = sorted(table.model_fields_set - {"source", "qrels", "name"})
-    if table.qrels is None or others:
-        why = f"; {', '.join(others)} cannot go with judgements alone" if others else ""
-        raise InputError(f"source is missing{why}")
-    top, depth = experiment.keep_depth, experiment.depth
-    return judged_collection(table.qrels, systems, table.name, machine, top=top, depth=depth)
-
-
 def judged_collection(
     qrels: Sequence[str],
     systems: Sequence[System] = (),
@@ -268,17 +256,13 @@ def judged_collection(
     top: int = TOP,
     depth: int = 1000,
 ) -> Collection:
-    """Return a collection of the judged queries, without texts, for systems that are run files.
-
-    Its documents are those with a judgement and the first `top` of each run; of runs that are
-    fused, the first `depth`, since any of them may come first.
-    """
+    """Return a collection of judged queries and documents, and the first of each run, no texts."""
     from heldout.data.qrels import read_qrels
 
     judged = read_qrels(*qrels)
     both = [judged] if machine is None else [judged, machine.qrels]
     documents = dict.fromkeys((doc for each in both for doc in each.docs.tolist()), "")
-    for system in systems:
+    for system in systems:  # of what is fused, any document may come first
         first = depth if system.parts else max(top, 0 if machine is None else machine.depth)
         for part in with_parts([system]):
             if isinstance(part, str):  # the name of an unknown part, which is a problem already

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
     from heldout.resample.plan import Plan
 
-MANIFEST: Final = "manifest.json"
-"""Written last: a folder that has it is complete."""
+MANIFEST: Final = "manifest.json"  # written last: a folder that has it is complete
 
 Manifest: TypeAlias = dict[str, Any]
 """``manifest.json`` without its format and checksums: versions, fingerprints, policies, settings
@@ -131,6 +130,8 @@ def _add_rankings(manifest: Manifest, prepared: PreparedRankings) -> None:
 
 
 def _add_predictions(manifest: Manifest, prepared: PreparedPredictions) -> None:
+    from heldout.experiment.prepare import INNER  # not needed to read results
+
     data, shares = prepared.data, [split.n_test / split.n_train for split in prepared.splits]
     manifest["fingerprints"]["data"] = data.fingerprint()
     manifest["settings"] |= {
@@ -141,6 +142,8 @@ def _add_predictions(manifest: Manifest, prepared: PreparedPredictions) -> None:
             "classes": list(data.classes),
         },
         "test_share": sum(shares) / len(shares),
+        "by": "instance",
+        "inner": prepared.experiment.inner or INNER,
     }
 
 
@@ -235,10 +238,7 @@ def _describe_own(measures: Iterable[Measure]) -> list[dict[str, Any]]:
 
 
 def know_own(manifest: Manifest) -> None:
-    """Register the measures of results that are not defined in this process.
-
-    Such a measure has their direction and range, and cannot be computed.
-    """
+    """Register the measures of results that are not defined here; they cannot be computed."""
     settings = manifest["settings"]
     for own in settings.get("own_measures", ()):
         from heldout.measure.custom import define_measure  # rarely needed

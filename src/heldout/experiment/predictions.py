@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from heldout.tune.space import Point
 
 
-def evaluate_predictions(prepared: PreparedPredictions, work: Work) -> list[PredictedOutcome]:
+def evaluate(prepared: PreparedPredictions, work: Work) -> list[PredictedOutcome]:
     """Evaluate all systems."""
     outcomes = [_evaluate(Evaluation(system, prepared, work)) for system in prepared.systems]
     _inner_folds.cache_clear()  # it would keep the data
     return outcomes
 
 
-def _evaluate(run: Evaluation[PreparedPredictions]) -> PredictedOutcome:
+def _evaluate(run: Evaluation) -> PredictedOutcome:
     system, prepared = run.system, run.prepared
     tuned = tune(run, _try_point, _fold_units)
     items = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.experiment.documents.extrapolate import check_extrapolation, check_target
 from heldout.experiment.documents.lists import TOP
+from heldout.experiment.documents.rank_table import needed_depth
 from heldout.experiment.given import (
     given_collection,
     given_index,
@@ -34,15 +34,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from heldout.data.collection import Collection
-    from heldout.data.words import Ints
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.instances import Instances
-    from heldout.experiment.outcomes import PredictedOutcome, RankedOutcome
     from heldout.experiment.problems import Problems
     from heldout.experiment.results.two_judges import TwoJudges
     from heldout.experiment.systems.base import System
     from heldout.experiment.systems.estimators import Estimator
-    from heldout.experiment.work import Work
     from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
@@ -52,10 +49,11 @@ _OF_RANKINGS: Final = (
     *("index", "analyzer", "machine", "tune_on", "assume_random"),
 )
 _OF_PREDICTIONS: Final = ("data",)
+INNER: Final = 5  # inner folds for estimators, unless the experiment says
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Prepared(ABC):
+class Prepared:
     """What an experiment of any task means; its plain fields are read from `experiment`."""
 
     experiment: Experiment
@@ -64,11 +62,6 @@ class Prepared(ABC):
     measures: tuple[Measure, ...]
     tune_for: Measure
     notes: tuple[Note, ...] = ()
-
-    @property
-    def higher_is_better(self) -> bool:
-        """The direction of the tuning measure."""
-        return bool(self.tune_for.higher_is_better)
 
     @property
     def validates(self) -> bool:
@@ -80,10 +73,6 @@ class Prepared(ABC):
         del folder
         return self
 
-    @abstractmethod
-    def evaluate(self, work: Work) -> list[Any]:
-        """Return the outcome of each system."""
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedPredictions(Prepared):
@@ -91,12 +80,6 @@ class PreparedPredictions(Prepared):
 
     systems: tuple[Estimator, ...]
     data: Instances
-
-    def evaluate(self, work: Work) -> list[PredictedOutcome]:
-        """Return the outcome of each system."""
-        from heldout.experiment.predictions import evaluate_predictions  # scikit-learn
-
-        return evaluate_predictions(self, work)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -106,7 +89,6 @@ class PreparedRankings(Prepared):
     systems: tuple[System, ...]
     data: Data
     judges: TwoJudges | None = None  # human and machine judgements, if there are both
-    judged_depth: int = 0  # the depth to which held-out rankings are judged again, by both
 
     @property
     def shown(self) -> int:
@@ -116,14 +98,8 @@ class PreparedRankings(Prepared):
     @property
     def kept(self) -> int:
         """The number of documents of each held-out ranking that outcomes keep."""
-        return max(self.shown, min(self.judged_depth, self.experiment.depth))
-
-    @property
-    def document_groups(self) -> Ints | None:
-        """The group of each document, if documents are held out; None: no groups."""
-        if self.experiment.by == "query":
-            return None
-        return (self.splits.crossed or [self.splits])[-1].groups
+        judged = self.judges is not None  # again, by both
+        return max(self.shown, needed_depth(self.measures, self.experiment.depth) if judged else 0)
 
     @property
     def collection(self) -> Collection:
@@ -131,10 +107,7 @@ class PreparedRankings(Prepared):
         return self.data.collection if self.judges is None else self.judges.collection
 
     def opened(self, folder: Path | None = None) -> PreparedRankings:
-        """Return it with the index for built-in models, if there are any.
-
-        An index that has to be built is kept in `folder`, for workers and to resume the run.
-        """
+        """Return it with the index for built-in models; one that is built is kept in `folder`."""
         if not any(system.is_model for system in with_parts(self.systems)):
             return self
         from heldout.experiment.work import WORK
@@ -153,12 +126,6 @@ class PreparedRankings(Prepared):
             function = None if index.analyzer.function is None else analyzer
             experiment = experiment.model_copy(update={"index": index.path, "analyzer": function})
         return replace(self, experiment=experiment, data=replace(self.data, index=index))
-
-    def evaluate(self, work: Work) -> list[RankedOutcome]:
-        """Return the outcome of each system."""
-        from heldout.experiment.rankings import evaluate_rankings  # slow to import
-
-        return evaluate_rankings(self, work)
 
 
 # Both tasks
@@ -264,7 +231,6 @@ def _prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRan
         notes=(*known, *splits.notes, *_notes(experiment, systems, splits)),
         data=Data(collection, experiment.depth, experiment.seed),
         judges=judges,
-        judged_depth=0 if machine is None else machine.depth,
     )
 
 
@@ -363,9 +329,7 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
     from heldout.experiment.instances import instances_of
     from heldout.experiment.systems.estimators import baselines, estimators_of
 
-    home, task, inner = experiment.home, experiment.task, experiment.inner or 5
-    given_inner = experiment.inner
-    experiment = experiment.model_copy(update={"by": "instance", "inner": inner})
+    home, task = experiment.home, experiment.task
     measures, tune_for = given_measures(experiment, problems)
     own = estimators_of(experiment.systems, task, tune_for, problems, home)
     systems = (*own, *baselines(task))
@@ -377,12 +341,14 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
     if data is not None and isinstance(plan, Plan):
         with _splitting(problems):
             splits = replace(data.divided(plan), runs=experiment.runs)
-            _check_validation(splits, given_inner, problems)
+            _check_validation(splits, experiment.inner, problems)
             unseen = _class_notes(data, splits)
         tuned = any(system.search.tuned for system in systems)
-        if splits is not None and tuned and not _validates(splits):
+        if splits is not None and not _validates(splits):
+            inner = experiment.inner or INNER
+            experiment = experiment.model_copy(update={"inner": inner})
             with problems.at("inner"):
-                for split in (None, *splits):
+                for split in (None, *splits) if tuned else ():
                     data.inner_folds(split, inner, experiment.seed)
     if problems.found or data is None or splits is None or tune_for is None:
         return None

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
     from heldout.experiment.prepare import PreparedRankings
-    from heldout.experiment.sides import Ranking
     from heldout.experiment.tuning import Tuned
     from heldout.experiment.work import Work
     from heldout.experiment.workers import Arrays
@@ -65,7 +64,7 @@ LISTED: Final = 20
 """Number of splits of the documents whose ranked lists are kept, if they are not folds."""
 
 
-def evaluate_rankings(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
+def evaluate(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
     """Evaluate all systems; those that others use as parts come first."""
     done: dict[str, RankedOutcome] = {}
     for system in sorted(prepared.systems, key=lambda system: bool(system.parts)):
@@ -73,12 +72,12 @@ def evaluate_rankings(prepared: PreparedRankings, work: Work) -> list[RankedOutc
     return [done[system.name] for system in prepared.systems]
 
 
-def _evaluate(run: Ranking) -> RankedOutcome:
+def _evaluate(run: Evaluation) -> RankedOutcome:
     system, prepared, by = run.system, run.prepared, run.prepared.experiment.by
     folds = are_folds(prepared.splits)
     if by == "query" and not system.learns and system.search.points:
         return _from_tables(run)
-    if by == "document" and not folds and system.is_model and system.search.points:
+    if by == "document" and not folds and system.is_model:
         return _documents_alone(run)
     tuned = tune(run, try_points, query_units)
     if by != "query" and folds and system.pools:
@@ -126,11 +125,8 @@ def _merges(system: System, prepared: PreparedRankings) -> bool:
     return prepared.experiment.by != "query" and bool(system.comparable)
 
 
-def _training_values(run: Ranking, tuned: Tuned) -> Floats:
-    """Return measures × queries of the final point on all data, where known; otherwise NaN.
-
-    A system that learns is known there by the tuning measure alone, from its tuning.
-    """
+def _training_values(run: Evaluation, tuned: Tuned) -> Floats:
+    """Return measures × queries of the final point on all data, where known; otherwise NaN."""
     system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
     training = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
     if experiment.by != "query" and not are_folds(prepared.splits):
@@ -143,6 +139,7 @@ def _training_values(run: Ranking, tuned: Tuned) -> Floats:
         asked = all_data(prepared).queries
         return values if asked is None else np.where(asked > 0, values, np.nan)
     inner = experiment.inner is not None and system.learns
+    # A system that learns is known there by the tuning measure alone, from its tuning.
     known = tuned.tried and not inner and not prepared.validates
     if known and prepared.tune_for in prepared.measures:
         tried, final = tuned.tried[ALL], tuned.choices[ALL].number
@@ -154,13 +151,12 @@ def _training_values(run: Ranking, tuned: Tuned) -> Floats:
 # ---- held-out queries of systems that do not learn ----------------------------------------------
 
 
-def _from_tables(run: Ranking) -> RankedOutcome:
+def _from_tables(run: Evaluation) -> RankedOutcome:
     """Rank every point once, for each combination of points that its parts have in some split."""
     system, prepared, points = run.system, run.prepared, run.system.search.points
     splits = list(prepared.splits)
-    of_parts = {number: run.part_points(number) for number in [*range(len(splits)), ALL]}
-    which = {number: text_of(own) for number, own in of_parts.items()}
-    combinations = {which[number]: own for number, own in of_parts.items()}
+    which = {number: text_of(run.part_points(number)) for number in [*range(len(splits)), ALL]}
+    combinations = {own: run.part_points(number) for number, own in which.items()}
 
     def rank(wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Arrays]:
         items = {f"point/{own}/p{number}": (number, combinations[own]) for own, number in wanted}
@@ -188,7 +184,7 @@ def _from_tables(run: Ranking) -> RankedOutcome:
     choices = {}
     for number, own in which.items():
         units = query_units(prepared, number, {"values": tables[own][-1][:, None]})
-        choices[number] = choose_by(prepared, system.name, number, units)
+        choices[number] = choose_by(prepared, f"{system.name}, {name_of(prepared, number)}", units)
     if not one_by_one:
         ranked = rank(dict.fromkeys((which[n], choices[n].number) for n in range(len(splits))))
     rows, held_out = [], []
@@ -231,7 +227,7 @@ def _point_item(
 # its own score.
 
 
-def _merge_tests(run: Ranking, tuned: Tuned, tests: Sequence[Arrays]) -> RankedOutcome:
+def _merge_tests(run: Evaluation, tuned: Tuned, tests: Sequence[Arrays]) -> RankedOutcome:
     """Merge held-out sides that were ranked one by one."""
     order, depth = id_order(run.prepared.data.collection), run.prepared.experiment.depth
     lists = {
@@ -241,14 +237,14 @@ def _merge_tests(run: Ranking, tuned: Tuned, tests: Sequence[Arrays]) -> RankedO
     return _merged(run, tuned, lists, [mean_of(arrays["values"][-1]) for arrays in tests])
 
 
-def _pool_folds(run: Ranking, tuned: Tuned) -> RankedOutcome:
+def _pool_folds(run: Evaluation, tuned: Tuned) -> RankedOutcome:
     """Let the system rank the held-out documents of all folds, each with the point of its fold."""
     items = {}
     for key, own in merged_splits(run.prepared, runs=False).items():
         scale = tuned.choices[ALL].number
         if key.fold is not None and tuned.tried:  # chosen without the held-out queries
             units = query_units(run.prepared, own[0], tuned.tried[ALL])
-            row = choose_by(run.prepared, run.system.name, own[0], units).number
+            row = choose_by(run.prepared, f"{run.system.name}, {key}", units).number
             scale = tuned.tried[ALL]["points"][row]
         chosen = [tuned.point(number) for number in own]
         parts = pooled_parts(run, own[0])
@@ -275,15 +271,12 @@ def _pool_item(
 
 
 def _merged(
-    run: Ranking,
+    run: Evaluation,
     tuned: Tuned,
     lists: Mapping[SplitKey, Lists],
     tested: Sequence[float] | None = None,
 ) -> RankedOutcome:
-    """Evaluate one ranking of all held-out documents, per repeat and fold of the queries.
-
-    The held-out score of a split is that of its own test, or else as the merged ranking has it.
-    """
+    """Evaluate one ranking of all held-out documents, per repeat and fold of the queries."""
     system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
     training, both = _training_values(run, tuned), experiment.by == "both"
     measures, rows, held_out, estimates = [*prepared.measures, prepared.tune_for], [], [], []
@@ -294,7 +287,7 @@ def _merged(
         whole = Part(held.astype(np.int32), splits[0].test if both else None)
         values = prepared.data.measured(ranked, whole, measures)
         for number, split in zip(own, splits, strict=True):
-            if tested is not None:
+            if tested is not None:  # the held-out score of a split is that of its own test
                 score = tested[number]
             elif both:
                 score = mean_of(values[-1])
@@ -338,20 +331,23 @@ def _merged(
 def listed_splits(splits: Splits, by: str) -> int:
     """Return the number of splits whose ranked lists are kept, from the first on.
 
-    All folds are kept: together they hold out every document once. For a bootstrap or repeated
-    hold-outs of documents, a few splits show what was ranked; the lists of a thousand would be
-    tens of millions of rows, and no estimate needs them.
+    Those of a thousand samples of the documents would be tens of millions of rows, and no estimate
+    needs them. Folds together hold out every document once.
     """
     whole = by != "document" or splits.partitions
     return len(splits) if whole else min(LISTED, len(splits))
 
 
-def _documents_alone(run: Ranking) -> RankedOutcome:
+def _documents_alone(run: Evaluation) -> RankedOutcome:
     """Evaluate each held-out side of the documents by itself, many of them in one item."""
-    prepared, splits, system = run.prepared, run.prepared.splits, run.system
-    step = splits_at_once(prepared, system)
-    items = {f"sides/{splits.key(begin)}": (begin, step) for begin in range(0, len(splits), step)}
-    tuned = tune(run, try_points, query_units, [ALL])
+    prepared, splits, points = run.prepared, run.prepared.splits, run.system.search.points
+    step = splits_at_once(prepared, run.system) if points else 1
+    tuned = tune(run, try_points, query_units, [ALL] if points else ())
+    items = {
+        # A search has no points before it has tried them: it chooses for each split in turn.
+        f"sides/{splits.key(begin)}": (begin, step, points or [tuned.point(begin)])
+        for begin in range(0, len(splits), step)
+    }
     choices = dict(tuned.choices)
     listed = listed_splits(splits, "document")
     rows, held_out, estimates = list[FoldRow](), [], []
@@ -360,9 +356,9 @@ def _documents_alone(run: Ranking) -> RankedOutcome:
         for known, *side in zip(own, *arrays.values(), strict=True):
             point, train, surface, values, documents, scores = side
             number = len(rows)
-            key, choice = splits.key(number), Choice(int(point), train, surface)
+            key, chosen = splits.key(number), Choice(int(point), train, surface)
+            choice = choices.setdefault(number, chosen)
             lists = Lists(documents, scores).top(prepared.kept if number < listed else 0)
-            choices[number] = choice
             rows.append(FoldRow(key, choice, mean_of(values[-1])))
             held_out.append(HeldOut(key, choice.number, values[:-1], lists))
             estimates.append(tuple(Estimate(*row) for row in known))
@@ -372,9 +368,11 @@ def _documents_alone(run: Ranking) -> RankedOutcome:
     )
 
 
-def _sides_item(prepared: PreparedRankings, name: str, begin: int, step: int) -> Arrays:
-    system: Any = system_of(prepared, name)
-    sides = evaluate_documents(prepared, system, prepared.splits[begin : begin + step])
+def _sides_item(
+    prepared: PreparedRankings, name: str, begin: int, step: int, points: Sequence[Point]
+) -> Arrays:
+    splits = prepared.splits[begin : begin + step]
+    sides = evaluate_documents(prepared, system_of(prepared, name), splits, points)
     *columns, estimates, lists = zip(*sides, strict=True)
     columns += zip(*lists, strict=True)
     names = ("number", "train", "surface", "values", "documents", "scores")

@@ -29,15 +29,9 @@ if TYPE_CHECKING:
     from heldout.resample.split import Splits
     from heldout.tune.space import Point
 
-    Ranking = Evaluation[PreparedRankings]
-
 
 def sides_of(prepared: PreparedRankings, number: int, inner: int = WHOLE) -> dict[str, Part]:
-    """Return the sides of a split, or of an inner fold of its training side; of no split: all data.
-
-    A system learns from ``train``, is chosen on ``validation``, if there is one, and measured on
-    ``test``.
-    """
+    """Return the sides of a split (`ALL`: all data), or of an inner fold of its training side."""
     if number == ALL and inner == WHOLE:
         return dict.fromkeys(("train", "test"), all_data(prepared))
     if inner == WHOLE:
@@ -74,10 +68,7 @@ def are_folds(splits: Splits) -> bool:
 
 
 def merged_splits(prepared: PreparedRankings, *, runs: bool) -> dict[SplitKey, list[int]]:
-    """Return the splits whose held-out documents make one ranking: those of the same queries.
-
-    Without `runs`, the first run stands for all: nothing is random.
-    """
+    """Return the splits whose held-out documents make one ranking; without `runs`, of the first."""
     groups: dict[SplitKey, list[int]] = defaultdict(list)
     for number in range(len(prepared.splits)):
         key = prepared.splits.key(number)
@@ -90,7 +81,7 @@ def merged_splits(prepared: PreparedRankings, *, runs: bool) -> dict[SplitKey, l
 # ---- what the parts of a system rank -------------------------------------------------------------
 
 
-def pooled_parts(run: Ranking, number: int) -> list[Lists] | None:
+def pooled_parts(run: Evaluation, number: int) -> list[Lists] | None:
     """Return all held-out documents as the parts rank them, if documents are held out."""
     if not run.system.parts or run.prepared.experiment.by == "query":
         return None
@@ -113,10 +104,7 @@ def part_runs(
     points: Sequence[Point],
     pooled: Sequence[Lists] | None = None,
 ) -> Parts:
-    """Return what the parts of a system rank in a split: to tune it, or to test it on `pooled`.
-
-    They rank the whole training side or, if queries are held out, everything.
-    """
+    """Return what the parts of a system rank on the whole training side, or as `pooled`."""
     if not system.parts:
         return Parts()
     data, by_query = prepared.data, prepared.experiment.by == "query"
@@ -192,5 +180,4 @@ def query_units(prepared: PreparedRankings, number: int, tried: Arrays) -> Units
     else:
         sides = sides_of(prepared, number)
         weights = sides.get("validation", sides["train"]).queries
-    why = "no query on the training side has a relevant document: use fewer folds"
-    return Units(means, weights, why)
+    return Units(means, weights)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -36,20 +36,18 @@ if TYPE_CHECKING:
     # Turns what came out of points × folds into what a split is chosen by.
     UnitsOf = Callable[["Any", int, Arrays], "Units"]
 
-WHOLE: Final = -1
-"""In place of the number of an inner fold: the whole training side."""
+WHOLE: Final = -1  # in place of the number of an inner fold: the whole training side
 CHUNK: Final = 32
 """Points of a built-in model in one item: as many as one pass over the index scores."""
-
-AnyPrepared = TypeVar("AnyPrepared", bound="Prepared")
 
 
 class Units(NamedTuple):
     """What a point is chosen by."""
 
     values: Floats  # points × units, by the tuning measure
-    weights: Weights | None  # how often each unit counts; None: once
-    why: str  # the reason if nothing has a value
+    weights: Weights | None = None  # how often each unit counts; None: once
+    # The reason if nothing has a value.
+    why: str = "no query on the training side has a relevant document: use fewer folds"
 
 
 class Tuned(NamedTuple):
@@ -66,11 +64,11 @@ class Tuned(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Generic[AnyPrepared]):
+class Evaluation:
     """A system, its experiment, the map that remembers, and the outcomes of its parts."""
 
     system: Any
-    prepared: AnyPrepared
+    prepared: Any
     work: Work
     done: Mapping[str, RankedOutcome] = field(default_factory=dict)
 
@@ -103,7 +101,7 @@ def system_of(prepared: Prepared, name: str) -> Any:
 
 
 def tune(
-    run: Evaluation[Any], try_points: TryPoints, units_of: UnitsOf, numbers: Sequence[int] = ()
+    run: Evaluation, try_points: TryPoints, units_of: UnitsOf, numbers: Sequence[int] = ()
 ) -> Tuned:
     """Choose for every split and for use, or for some `numbers` of them."""
     prepared, search = run.prepared, run.system.search
@@ -123,26 +121,26 @@ def tune(
     choices = {}
     for number, own in tried.items():
         units, own["points"] = units_of(prepared, number, own), np.array(rows[number])
-        choice = choose_by(prepared, run.system.name, number, units)
+        choice = choose_by(prepared, f"{run.system.name}, {name_of(prepared, number)}", units)
         means = np.full(len(points), np.nan)
         means[rows[number]] = choice.means
         choices[number] = Choice(rows[number][choice.number], choice.mean, means)
     return Tuned(points, choices, tried)
 
 
-def choose_by(prepared: Prepared, name: str, number: int, units: Units) -> Choice:
-    """Choose for a split by the rule of the experiment."""
+def choose_by(prepared: Prepared, where: str, units: Units) -> Choice:
+    """Choose by the rule of the experiment."""
     values, weights, why = units
-    rule, better = prepared.experiment.rule, prepared.higher_is_better
+    rule, better = prepared.experiment.rule, prepared.tune_for.higher_is_better
     try:
-        return choose(values, weights, rule=rule, higher_is_better=better)
+        return choose(values, weights, rule=rule, higher_is_better=bool(better))
     except InputError as error:
         seen = values if weights is None else values[:, weights > 0]
         said = error if np.isfinite(seen).any() else why
-        raise InputError(f"{name}, {name_of(prepared, number)}: {said}") from None
+        raise InputError(f"{where}: {said}") from None
 
 
-def _grid(run: Evaluation[Any], try_points: TryPoints, numbers: Sequence[int]) -> dict[int, Arrays]:
+def _grid(run: Evaluation, try_points: TryPoints, numbers: Sequence[int]) -> dict[int, Arrays]:
     """Try all points for every split; splits can have folds in common."""
     system, prepared, points = run.system, run.prepared, run.system.search.points
     folds = {number: _tuning_folds(system, prepared, number) for number in numbers}
@@ -210,6 +208,6 @@ def _search_item(
         system.search,
         values_of,
         seed=call_seed(prepared.experiment.seed, "search", name, name_of(prepared, number)),
-        higher_is_better=prepared.higher_is_better,
+        higher_is_better=bool(prepared.tune_for.higher_is_better),
     )
     return {"points": np.array(json.dumps(points)), **_joined(tries)}

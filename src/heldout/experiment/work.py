@@ -24,7 +24,7 @@ import numpy as np
 from heldout.data.atomic import naming_failures, write_atomically
 from heldout.errors import Argument, InputError
 from heldout.experiment.manifest import MANIFEST
-from heldout.experiment.results.files import all_files, flush
+from heldout.experiment.results.files import all_files, flush, resumable
 from heldout.experiment.workers import SECONDS
 
 if TYPE_CHECKING:
@@ -117,15 +117,9 @@ def _read(path: Path | None) -> Arrays | None:
 
 def _store(path: Path, content: bytes) -> None:
     """Write a file that is complete and on the disk, or not there."""
-    try:
-        with write_atomically(path) as aside:
-            aside.write_bytes(content)
-            flush(aside)
-    except InputError as error:
-        raise InputError(
-            f"{error}; finished tasks are kept: make room and continue with ",
-            Argument("resume", "True"),
-        ) from None
+    with resumable(), write_atomically(path) as aside:
+        aside.write_bytes(content)
+        flush(aside)
 
 
 @contextmanager
@@ -137,7 +131,7 @@ def _progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     numbers = progress.MofNCompleteColumn(), progress.TimeElapsedColumn(), "left"
     columns = "{task.description}", progress.BarColumn(), *numbers, progress.TimeRemainingColumn()
     with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("tasks", total=0)
+        task = bar.add_task("systems × splits", total=0)
 
         def show(new: int, finished: int, name: str) -> None:
             total = (bar.tasks[task].total or 0) + new
@@ -151,10 +145,7 @@ def _progress_bar() -> Iterator[Callable[[int, int, str], None]]:
 
 @contextmanager
 def results_folder(folder: Path, *, resume: bool, force: bool) -> Iterator[bool]:
-    """Make and lock a folder; yield whether it has complete results, which are to be read.
-
-    Nothing is overwritten unless `force` says so. The finished items are removed at the end.
-    """
+    """Make and lock a folder; yield whether it has complete results, which are to be read."""
     manifest, work, lock = folder / MANIFEST, folder / WORK, _locked(folder)
     try:
         for name in all_files():

@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 """The result of an item: numbers, and texts as arrays; never objects."""
 
-SECONDS: Final = "_seconds"
-"""The time that an item took, among its arrays."""
-DEATHS: Final = 3
-"""Worker processes that may die before a run gives up."""
+SECONDS: Final = "_seconds"  # the time that an item took, among its arrays
+DEATHS: Final = 3  # worker processes that may die before a run gives up
 _SAFE_PATH: Final = "PYTHONSAFEPATH"
 _SECONDS_TO_CONNECT: Final = 20
 
@@ -167,10 +165,7 @@ def _starting() -> Iterator[str]:
 
 @contextmanager
 def _cluster(prepared: Prepared, where: Any, on_message: OnMessage) -> Iterator[Run]:
-    """Give a function that does items on a cluster: an address, a scheduler file, or a client.
-
-    An item that fails, or whose worker dies, is repeated, perhaps on another one.
-    """
+    """Give a function that does items on a cluster: an address, a scheduler file, or a client."""
     import dask.config
     from distributed import Client
 
@@ -182,7 +177,7 @@ def _cluster(prepared: Prepared, where: Any, on_message: OnMessage) -> Iterator[
             # The payload is the result of a task, which the scheduler keeps: it is made again if
             # the worker that has it dies. Of several copies of scattered data Dask keeps only one.
             payload = client.submit(_same, packed, pure=False)
-            executor = client.get_executor(pure=False, retries=2)
+            executor = client.get_executor(pure=False, retries=2)  # perhaps on another worker
             _senders.add(os.getpid())
 
             def run(function: Function, items: Items, _calls: bool) -> Finished:
@@ -253,7 +248,7 @@ def _result(future: Any, name: str) -> Arrays:
         )
     except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
         said = (
-            f"the Dask cluster is lost ({cause_of(lost)}); finished tasks are kept: continue with "
+            f"the Dask cluster is lost ({cause_of(lost)}); finished splits are kept: continue with "
             "resume, there or elsewhere"
         )
     except Exception as error:  # noqa: BLE001 - of Dask, or what a worker could not send

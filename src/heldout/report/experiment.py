@@ -240,7 +240,7 @@ def split_table(results: Results) -> Table | None:
     tuned = {
         system["name"]: selection(results, system) for system in results.summary if system["tuned"]
     }
-    scored = settings["by"] not in {"document", "both"}
+    scored = _decided_by_units(results)
     columns = [
         (name, kind)
         for name in tuned or results.systems

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from heldout.retrieve.rank import Ranking
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
-    from heldout.tune import Rule
     from heldout.tune.choice import Choice
 
 
@@ -69,8 +68,7 @@ class Candidates:
     ) -> Ranking:
         """Rank a side under some settings (None: all), or each fold under the one given for it.
 
-        The ranks of judged documents are returned, of which those beyond `depth` are not needed;
-        or, if `k` is given, lists of `k` places instead.
+        Judged documents get ranks, exact up to `depth`; with `k`, there are lists of `k` places.
         """
         some = list(range(len(self)) if numbers is None else numbers)
         models, priors = [self.models[number] for number in some], self.priors
@@ -111,27 +109,18 @@ class Candidates:
         return counted
 
 
-def choose_setting(values: Floats, rule: Rule, *, higher_is_better: bool) -> Choice:
-    """Choose a setting by settings × queries on a training side."""
-    if not np.isfinite(values).any():
-        raise InputError("no query has a relevant document on a training side: use fewer folds")
-    return choose(values, rule=rule, higher_is_better=higher_is_better)
-
-
 def choose_in_folds(
     candidates: Candidates, folds: Numbers, number: int, tune_for: Measure
 ) -> tuple[list[Choice], Choice]:
-    """Choose on the training documents of each of a `number` of folds alone, and on all documents.
-
-    The held-out documents of a fold have no influence on its choice: neither their judgements nor
-    their term statistics are used. A fold of −1 is not in the sample.
-    """
+    """Choose on the training documents of each of a `number` of folds alone, and on all of them."""
     if len(candidates) == 1:
         return [NO_CHOICE] * number, NO_CHOICE
     choices = []
     for fold in range(number + 1):  # the last one has no documents
         side = seen_side(candidates.index, candidates.vocabulary, (folds >= 0) & (folds != fold))
         values = candidates.evaluate(side, [tune_for])[0]
+        if not np.isfinite(values).any():
+            raise InputError("no query has a relevant document on a training side: use fewer folds")
         better = tune_for.higher_is_better is not False
-        choices.append(choose_setting(values, "best", higher_is_better=better))
+        choices.append(choose(values, higher_is_better=better))
     return choices[:-1], choices[-1]

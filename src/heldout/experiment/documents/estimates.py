@@ -51,8 +51,7 @@ ESTIMANDS: Final[dict[Estimand, str]] = {
 
 PRO: Final = 10
 """Ranks of Pro10: a query with as many relevant documents, or more, has the full weight."""
-_FEWEST: Final = 100
-"""Replicates of an estimate that is one of many, at least."""
+_FEWEST: Final = 100  # replicates of an estimate that is one of many, at least
 
 
 class Estimate(NamedTuple):
@@ -92,11 +91,9 @@ def document_estimates(
 ) -> tuple[Estimate, ...]:
     """Return an estimate for each measure, from lists (queries × places) of the `ranked` documents.
 
-    The interval comes from leaving out some of these. `values` and `training` are measures ×
-    queries of these lists, and on as many training documents (NaN: left out); `by_method` are those
-    of the estimation method, if it does not pool all documents. `resized` is the mean of each
-    measure on a set of the target size, if that is another one. Of a number of estimates that are
-    averaged, `share`, each one gets its share of the replicates.
+    `values`, and `by_method` of a method that does not pool, are measures × queries, as is
+    `training`, on as many documents; `resized` are means for another target size. Of a number of
+    estimates that are averaged, `share`, each one gets its share of the replicates.
     """
     experiment, sample = prepared.experiment, np.flatnonzero(ranked).astype(np.int32)
     own = values if by_method is None else by_method
@@ -111,7 +108,7 @@ def document_estimates(
         replicates=max(_FEWEST, experiment.replicates // share),
         seed=experiment.seed,
         ratio=target / len(sample) if by_method is None else 1.0,
-        groups=prepared.document_groups,
+        groups=(prepared.splits.crossed or [prepared.splits])[-1].groups,
     )
     estimand: Estimand = "both" if experiment.by == "both" else "documents"
     estimates = []
@@ -150,12 +147,7 @@ def fold_estimates(  # noqa: PLR0917 - all of them are different things
     merged: Floats,
     training: Floats,
 ) -> tuple[Floats, tuple[Estimate, ...]]:
-    """Return measures × queries by the method of an experiment, and an estimate for each measure.
-
-    `folds` has the fold of each document (−1: not in the sample), `chosen` the setting of each
-    fold. `merged` are the values of the pooled ranking (measures × queries), and `training` those
-    on the documents that the final setting was chosen on.
-    """
+    """Return measures × queries (`merged`: pooled) by the method, and an estimate per measure."""
     experiment, measures, sample = prepared.experiment, prepared.measures, folds >= 0
     method, size = experiment.method, int(sample.sum())
     target = experiment.target_size or size

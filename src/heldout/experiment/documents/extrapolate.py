@@ -30,13 +30,12 @@ from heldout.experiment.documents.rank_table import Rows, measure_rows
 from heldout.measure.base import JUDGED_ONLY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.words import Flags, Floats, Ints
     from heldout.measure.base import Measure
 
-FARTHEST: Final = 100
-"""Sets larger or smaller by more than this factor are refused."""
+FARTHEST: Final = 100  # sets larger or smaller by more than this factor are refused
 _STEPS: Final = 200
 _FEW: Final = 30
 """With fewer relevant documents of a grade, its rates are estimated from all grades."""
@@ -44,8 +43,7 @@ _LAST: Final = np.iinfo(np.int64).max
 _RATES: Final = 80
 _LEAST: Final = 1e-3
 _WIDTH: Final = 0.5
-_CELLS: Final = 1 << 22
-"""Probabilities that are looked up together."""
+_CELLS: Final = 1 << 22  # probabilities that are looked up together
 _MODEL_ERROR: Final = 0.02
 """Standard deviation of the bias between collections, at five times the size."""
 _NEEDS_NON_RELEVANT: Final = frozenset(
@@ -85,14 +83,11 @@ def check_target(target: int, size: int) -> None:
 def mixture(
     likelihood: Floats, weights: Floats, steps: int = _STEPS, smoothing: Floats | None = None
 ) -> Floats:
-    """Return the posterior (observations × support) for the maximum-likelihood mixing weights (EM).
-
-    With a `smoothing` matrix the weights are smoothed after every step (Silverman et al. 1990).
-    """
+    """Return the posterior (observations × support) for the maximum-likelihood mixing weights."""
     mixing = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
     for _ in range(steps):
         mixing = mixing * ((weights / (likelihood @ mixing)) @ likelihood)
-        if smoothing is not None:
+        if smoothing is not None:  # Silverman et al. (1990)
             mixing = mixing @ smoothing
         mixing /= mixing.sum()
     joint = likelihood * mixing
@@ -192,13 +187,10 @@ def extrapolate(
     draws: int = 40,
     steps: int = _STEPS,
 ) -> Floats:
-    """Return the expected scores on a target with `ratio` times as many documents as the sample.
+    """Return the mean of each measure on a target with `ratio` times the documents of the sample.
 
-    One per measure: the mean over the queries that have a relevant document in the target. `rows`
-    are the judged documents of the sample, which has `n_documents`, with their ranks; ranks of the
-    target beyond `depth` count as not retrieved. `answered` are the queries that have a relevant
-    document somewhere in the collection; the others are left out, because they were not
-    judged. `draws` is the number of targets, `steps` that of EM.
+    It is over the queries that have a relevant document in the target. Others than the `answered`
+    ones, which have a relevant document somewhere in the collection, were not judged.
     """
     check_extrapolation(measures)
     sample = _relevant(rows, n_queries)
@@ -222,7 +214,7 @@ def extrapolate(
         number = np.maximum(totals[total] - sample.counts[source], 0)
         asked = np.repeat(np.arange(len(source)), np.where(answered[source], number, 0))
         query = source[asked]
-        lender = lenders.draw(total[asked], generator)
+        lender = lenders(total[asked], generator)
         has = sample.counts[query] > 0
         own = sample.first[query] + (generator.random(len(query)) * sample.counts[query]).astype(
             int
@@ -251,12 +243,10 @@ def model_variance(ratio: float) -> float:
 def _ranked(
     query: Ints, lender: Ints, rate: Floats, generator: np.random.Generator
 ) -> tuple[Ints, Ints, Ints]:
-    """Draw the ranks of relevant documents (0: not retrieved), and order them by query and rate.
-
-    A document before one relevant document is also before all later ones of the query, so the
-    numbers of non-relevant documents between neighbours are Poisson. If those before each were
-    drawn independently, the best of many relevant documents would be ranked too high.
-    """
+    """Draw the ranks of relevant documents (0: not retrieved), and order them by query and rate."""
+    # A document before one relevant document is also before all later ones of the query, so the
+    # numbers of non-relevant documents between neighbours are Poisson. If those before each were
+    # drawn independently, the best of many relevant documents would be ranked too high.
     order = np.lexsort((rate, query))
     query, lender, rate = query[order], lender[order], rate[order]
     finite = np.isfinite(rate)
@@ -272,30 +262,10 @@ def _ranked(
     return query, lender, np.where(finite, before + nth, 0)
 
 
-class _Lenders(NamedTuple):
-    """Relevant documents of the sample, grouped by the number that their query has there.
-
-    Given the total number of relevant documents of a query, each of them had the same probability
-    of being in the sample, so all have equal weight.
-    """
-
-    order: Ints  # the documents, group by group
-    first: Ints
-    size: Ints
-    chances: Floats  # totals × groups, cumulative probabilities
-
-    def draw(self, totals: Ints, generator: np.random.Generator) -> Ints:
-        """Draw a document for each place in the list of totals."""
-        group = _draw_rows(self.chances[totals], generator)
-        nth = (generator.random(len(totals)) * self.size[group]).astype(np.int64)
-        lenders: Ints = self.order[self.first[group] + nth]
-        return lenders
-
-
 def _number_chances(
     sample: _Relevant, answered: Flags, ratio: float, steps: int
-) -> tuple[Floats, Ints, _Lenders]:
-    """Return cumulative probabilities of the total number of relevant documents of each query."""
+) -> tuple[Floats, Ints, Callable[[Ints, np.random.Generator], Ints]]:
+    """Return the chances of each total of relevant documents per query, and what draws lenders."""
     totals = np.arange(int(sample.counts.max() * (1 + ratio) * 1.5) + 11)
     seen, place = np.unique(sample.counts, return_inverse=True)
     weights = np.bincount(place[answered], minlength=len(seen)).astype(np.float64)
@@ -305,5 +275,13 @@ def _number_chances(
     # A total that is impossible for queries with a relevant document borrows from all of them.
     shares = (posterior * size[:, None]).T + 1e-12 * size
     cumulative = np.cumsum(shares, axis=1) / shares.sum(axis=1, keepdims=True)
-    lenders = _Lenders(np.argsort(group, kind="stable"), np.cumsum(size) - size, size, cumulative)
+    order, first = np.argsort(group, kind="stable"), np.cumsum(size) - size
+
+    def lenders(total: Ints, generator: np.random.Generator) -> Ints:
+        # Given the total of a query, each of its documents had the same probability of being in the
+        # sample: all in the sample whose queries have the same number there have equal weight.
+        own = _draw_rows(cumulative[total], generator)
+        nth = (generator.random(len(total)) * size[own]).astype(np.int64)
+        return order[first[own] + nth]  # type: ignore[no-any-return]
+
     return np.cumsum(posterior, axis=1)[place], totals, lenders

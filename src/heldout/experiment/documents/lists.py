@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
     from heldout.retrieve.kernels.types import Numbers
 
-NONE = -1
-"""The list has ended."""
-ABSENT = -2
-"""A document that the collection does not have; it still takes a place."""
-TOP = 10
-"""Documents of each ranked list kept for the report."""
+NONE = -1  # the list has ended
+ABSENT = -2  # a document that the collection does not have; it still takes a place
+TOP = 10  # documents of each ranked list kept for the report
 
 
 class Lists(NamedTuple):
@@ -80,10 +77,7 @@ def lists_of_queries(lists: Lists, kept: Flags) -> Lists:
 
 
 def merged_lists(parts: Sequence[Lists], order: Numbers, k: int) -> Lists:
-    """Merge the lists of several folds by score into lists of `k` places.
-
-    The `order` of ids breaks ties: the greater first.
-    """
+    """Merge lists by score into lists of `k` places; of ties, the greater in the `order` of ids."""
     documents = np.concatenate([part.documents for part in parts], axis=1)
     scores = np.concatenate([part.scores for part in parts], axis=1)
     there = documents >= 0
@@ -122,10 +116,7 @@ def ranks_in(table: RankTable, documents: Numbers) -> Ints:
 def measure_lists(
     table: RankTable, lists: Lists, counted: Flags, measures: Sequence[Measure], depth: int
 ) -> Floats:
-    """Return measures × queries; NaN: the query has no relevant document that counts.
-
-    Judgements count that are of the queries and documents that were ranked.
-    """
+    """Return measures × queries; NaN: the query has no relevant document that counts."""
     ranks = ranks_in(table, lists.documents)
     retrieved = (lists.documents != NONE).sum(axis=1)
     values: Floats = table.evaluate(ranks[:, None], counted, retrieved, measures, depth)[:, 0]

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.candidates import Candidates
     from heldout.retrieve.kernels.types import Numbers
 
-_TOP = 20
-"""Places at the end of a list from which the map is extrapolated beyond it."""
+_TOP = 20  # places at the end of a list from which the map is extrapolated beyond it
 _ROUNDING = 1e-9
 """Scores with a smaller relative difference are equal: rounding errors have no slope."""
 
@@ -44,11 +43,7 @@ _ROUNDING = 1e-9
 def pool(
     candidates: Candidates, folds: Numbers, chosen: Sequence[int], reference: int, k: int
 ) -> Lists:
-    """Merge the held-out documents of all folds into one ranking of `k` places.
-
-    `folds` has the fold of each document (−1: not in the sample), `chosen` the number of the
-    setting of each fold. Folds with different settings are merged on the scale of the `reference`.
-    """
+    """Merge the held-out documents of all folds, each by its chosen setting, into one ranking."""
     index, vocabulary, models = candidates.index, candidates.vocabulary, candidates.models
     if _alike(candidates, chosen):
         side = held_out_side(index, vocabulary, folds, len(chosen), pooled=True)
@@ -70,12 +65,10 @@ def pool(
 def pooled_ranks(
     candidates: Candidates, folds: Numbers, chosen: Sequence[int], pooled: Lists
 ) -> Ints:
-    """Return the rank of each judged document; 0: not retrieved, or not in the sample.
-
-    If all folds chose the same, ranks below the end of the pooled lists are known, too.
-    """
+    """Return the rank of each judged document; 0: not retrieved, or not in the sample."""
     if not _alike(candidates, chosen):
         return ranks_in(candidates.table, pooled.documents)
+    # If all folds chose the same, ranks below the end of the pooled lists are known, too.
     index, vocabulary = candidates.index, candidates.vocabulary
     side = held_out_side(index, vocabulary, folds, len(chosen), pooled=True)
     depth = max(pooled.documents.shape[1], candidates.depth)
@@ -96,12 +89,7 @@ def pool_points(
     order: Numbers,
     depth: int,
 ) -> Lists:
-    """Merge the documents of all folds, each as its own point ranks it in the whole sample.
-
-    For systems whose scores do not depend on the fold: runs, and fusions of pooled rankings.
-    `lists` rank the sample, at each point that was `chosen` by a fold and at the `reference`, on
-    whose scale they are merged; the `order` of ids breaks ties.
-    """
+    """Merge the documents of all folds, whose scores depend on the point alone: runs, fusions."""
     if len(set(chosen)) == 1:
         return lists[chosen[0]]
     parts = [lists_of_documents(lists[point], folds == fold) for fold, point in enumerate(chosen)]
@@ -118,10 +106,7 @@ def _merged(
     order: Numbers,
     k: int,
 ) -> Lists:
-    """Merge the lists of all folds, with the scores of every query on the scale of the reference.
-
-    `scales` has queries × places: the scores of the sample under each setting.
-    """
+    """Merge the lists of all folds, with the scores of each query on the scale of the reference."""
     aligned = []
     for part, own in zip(parts, chosen, strict=True):
         scores = part.scores

@@ -67,9 +67,8 @@ class RankTable:
     ) -> Floats:
         """Return measures × settings × queries; NaN: no relevant document counts.
 
-        `ranks` (judgements × settings; 0: not retrieved) are those of the judged documents,
-        `counted` are the judgements of documents that are ranked, and `retrieved` is the number of
-        documents in the list of each query. Ranks beyond `depth` count as not retrieved.
+        `ranks` are judgements × settings, `counted` the judgements of documents that are ranked,
+        and `retrieved` the number of documents in the list of each query.
         """
         settings, rows = ranks.shape[1], np.flatnonzero(counted)
         first = np.arange(settings)[:, None] * self.n_queries  # each setting has lists of its own
@@ -101,14 +100,7 @@ def check_measures(measures: Sequence[Measure]) -> None:
 
 
 def needed_depth(measures: Sequence[Measure], depth: int) -> int:
-    """Return the lowest rank that matters to any of the measures, at most `depth`.
-
-    >>> from heldout.measure.names import parse_measure
-    >>> needed_depth([parse_measure(name, "ranking") for name in ("nDCG@10", "P@5")], 1000)
-    10
-    >>> needed_depth([parse_measure("AP", "ranking")], 1000)
-    1000
-    """
+    """Return the lowest rank that matters to any of the measures, at most `depth`."""
     cutoffs = [
         measure.cutoff
         if isinstance(measure.cutoff, int) and not measure.parameters.get(JUDGED_ONLY)

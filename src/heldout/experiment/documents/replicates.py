@@ -9,16 +9,16 @@ that sum over terms and for measures with a cutoff: these need only the top of a
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.experiment.documents.candidates import choose_setting
 from heldout.experiment.documents.estimates import Estimate, document_estimates, mean_of
 from heldout.experiment.documents.lists import Lists
 from heldout.experiment.documents.rank_table import needed_depth
 from heldout.experiment.documents.uncertainty import places_that_matter
 from heldout.experiment.systems.base import Part
+from heldout.experiment.tuning import Units, choose_by
 from heldout.measure.base import JUDGED_ONLY
 from heldout.retrieve.kernels.types import LIKELIHOOD
 from heldout.retrieve.rank import rank_times
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.prepare import PreparedRankings
+    from heldout.experiment.systems.base import Points
     from heldout.experiment.systems.models import ModelSystem
     from heldout.measure.base import Measure
     from heldout.resample.split import Split
@@ -46,22 +47,9 @@ if TYPE_CHECKING:
     # The place of a split, the number of a setting, and the documents to rank.
     Lane = tuple[int, int, Flags]
 
-PARTS: Final = 10
-"""Parts of a training side that are evaluated beside a held-out one, at most."""
-_CELLS: Final = 1 << 23
-"""Places of ranked lists held at once."""
+PARTS: Final = 10  # parts of a training side that are evaluated beside a held-out one, at most
+_CELLS: Final = 1 << 23  # places of ranked lists held at once
 _MOST: Final = 64
-
-
-class SideOutcome(NamedTuple):
-    """What was chosen for a split, and what it did on the held-out documents."""
-
-    number: int
-    train: float  # the mean that it was chosen by, of the tuning measure
-    surface: Floats  # the mean of every point there
-    values: Floats  # measures × queries, the tuning measure last
-    estimates: tuple[Estimate, ...]
-    lists: Lists
 
 
 def splits_at_once(prepared: PreparedRankings, system: ModelSystem) -> int:
@@ -90,11 +78,11 @@ def _cutoff(measures: Sequence[Measure]) -> int:
 
 
 def evaluate_documents(
-    prepared: PreparedRankings, system: ModelSystem, splits: Sequence[Split]
-) -> list[SideOutcome]:
-    """Choose a point for each split, and evaluate it on the held-out documents."""
-    candidates = system.candidates(prepared.data, system.search.points)
-    if splits_at_once(prepared, system) > 1:
+    prepared: PreparedRankings, system: ModelSystem, splits: Sequence[Split], points: Points
+) -> list[tuple[int, float, Floats, Floats, tuple[Estimate, ...], Lists]]:
+    """Return, per split, a `Choice`, measures × queries with the tuning one, estimates, lists."""
+    candidates = system.candidates(prepared.data, points)
+    if len(splits) > 1:
         ranked = _Together(prepared, candidates, splits).ranked()
     else:
         ranked = (_alone(prepared, candidates, split) for split in splits)
@@ -109,22 +97,13 @@ def evaluate_documents(
             estimate._replace(train=mean, optimism=mean - estimate.value)
             for estimate, mean in zip(estimates, map(mean_of, train.T), strict=True)
         )
-        outcomes.append(SideOutcome(*choice, values, known, lists.top(prepared.kept)))
+        outcomes.append((*choice, values, known, lists.top(prepared.kept)))
     return outcomes
 
 
-def _choose(prepared: PreparedRankings, values: Floats) -> Choice:
-    better = prepared.higher_is_better
-    return choose_setting(values, prepared.experiment.rule, higher_is_better=better)
-
-
 def _train_parts(prepared: PreparedRankings, candidates: Candidates, split: Split) -> Numbers:
-    """Return parts of the training documents as large as the held-out side; −1: in none.
-
-    A score depends on the number of documents, and the training side has another number. It is
-    therefore cut into parts of the size of the held-out side, each ranked by itself. None, if it
-    is smaller than that.
-    """
+    """Return parts of the training documents, each as large as the held-out side; −1: in none."""
+    # Scores depend on the number of documents: only those of such parts can be compared with it.
     index, rows, size = candidates.index, np.flatnonzero(split.train), int((split.test > 0).sum())
     part = np.full(index.n_documents, -1, np.int32)
     parts = min(len(rows) // max(size, 1), PARTS)
@@ -154,7 +133,8 @@ def _alone(prepared: PreparedRankings, candidates: Candidates, split: Split) -> 
     seen, choice = side(split.train, added=False), NO_CHOICE
     if len(candidates) > 1:
         tuning = seen if split.validation is None else side(split.validation, added=True)
-        choice = _choose(prepared, candidates.evaluate(tuning, [prepared.tune_for])[0])
+        values = candidates.evaluate(tuning, [prepared.tune_for])[0]
+        choice = choose_by(prepared, f"split {split.key}", Units(values))
     k = max(prepared.experiment.depth, prepared.kept)
     unseen = side(split.test, added=True)
     (lists,) = candidates.lists(unseen, [choice.number], k)
@@ -203,7 +183,10 @@ class _Together:
             for row, split in enumerate(splits):
                 own = prepared.data.measured(lists[row], Part(split.train), [prepared.tune_for])
                 values[row, point] = own[0]
-        return [_choose(prepared, own) for own in values]
+        return [
+            choose_by(prepared, f"split {split.key}", Units(own))
+            for split, own in zip(splits, values, strict=True)
+        ]
 
     def _means_of_parts(self, numbers: Sequence[int]) -> list[list[list[float]]]:
         """Return the mean of each measure on parts of each training side."""

@@ -1,4 +1,4 @@
-"""The uncertainty of an estimate for new documents, new queries, or both.
+"""The uncertainty of an estimate for new documents, or for new queries on new documents.
 
 Two disjoint random parts of the documents, each a share q of the sample, are left out in turn, many
 times, and every ranked list is evaluated without the one and without the other (a paired delete-d
@@ -18,8 +18,6 @@ The interval depends on the estimand:
 ``documents``
     (these queries on other documents) it covers the score on another set of the target size: both
     the sample and that set vary;
-``queries``
-    (other queries on these documents) it covers the expected score;
 ``both``
     (other queries on other documents) the variance of queries is added to the effect of other
     documents that is common to all queries. Their effect on single queries is already part of the
@@ -51,19 +49,16 @@ if TYPE_CHECKING:
     from heldout.retrieve.kernels.types import Numbers
 
 _CELLS: Final = 1 << 24
-_TOGETHER: Final = 1 << 17
-"""Judgements × replicates that are evaluated together."""
+_TOGETHER: Final = 1 << 17  # judgements × replicates that are evaluated together
 _CARRIED: Final = 40
 _QUICK: Final = 100
 """Replicates, and steps of the mixture, for the variance of an estimate for another size."""
 _LOTS: Final = 256
-_LEFT_OUT: Final = 85
-"""Of 256 lots, the number left out: a third."""
+_LEFT_OUT: Final = 85  # of 256 lots, the number left out: a third
 _LEFT_OUT_ABSOLUTE: Final = 51
 """A fifth, for measures that are not relative to the number of relevant documents."""
 _ABSOLUTE: Final = frozenset({"P", "RBP"})
-SAME_SIZE: Final = 0.01
-"""Sizes with a smaller relative difference are treated as equal."""
+SAME_SIZE: Final = 0.01  # sizes with a smaller relative difference are treated as equal
 
 
 class Spread(NamedTuple):
@@ -84,8 +79,6 @@ class Spread(NamedTuple):
 
     def variance(self, estimand: Estimand) -> float:
         """Return the variance of the difference between estimate and truth."""
-        if estimand == "queries":
-            return self.queries
         if estimand == "documents":
             return self.documents + self.target + self.model
         if not self.documents:
@@ -102,18 +95,15 @@ def interval(
     level: float = 0.95,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float]:
-    """Return an interval around an estimate for an estimand, inside `bounds`.
-
-    A mean between 0 and 1 varies less near the ends, so an estimate that is too high by chance
-    has a variance that is too small. The variance at a value m is therefore taken as proportional
-    to (m - a)(b - m) for a measure between a and b, as in the interval of Wilson (1927).
-    """
+    """Return an interval around an estimate for an estimand, inside `bounds`."""
     from scipy.special import stdtrit
 
     # Documents have an effect through queries with relevant ones among them, so the number of
     # queries determines how precisely a variance is known.
     factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
+    # A mean between 0 and 1 varies less near the ends, so an estimate that is too high by chance
+    # has a variance that is too small. At m it is taken as proportional to (m - a)(b - m).
     return wilson_bounds(value, value - half, value + half, bounds)
 
 
@@ -132,14 +122,11 @@ def document_spread(
 ) -> tuple[Spread, ...]:
     """Return the variances for each measure, from pairs of lists without some of the documents.
 
-    `lists` (queries × places; −1: the list has ended) rank the documents of the `sample`, which has
-    all their numbers; ranks beyond `depth` count as not retrieved. `values` (measures × queries;
-    NaN: left out) are those whose mean is the estimate. There are as many pairs as `replicates`. If
-    the `ratio` of the target size to that of the sample is not 1, both parts of a few pairs are
-    extrapolated to the target, for the variance of the extrapolated estimate. `groups` has the
-    group of each document of the collection, which is left out as a whole.
+    `lists` (queries × places) rank the documents of the `sample`, and the means of `values`
+    (measures × queries) are the estimates. If the target is `ratio` times as large as the sample,
+    both parts of a few pairs are extrapolated to it. `groups` are left out as a whole.
     """
-    leaders = np.arange(len(sample))
+    leaders = np.arange(len(sample))  # documents of a group have the lot of its first one
     if groups is not None:
         _, first, group = np.unique(groups[sample], return_index=True, return_inverse=True)
         leaders = first[group]
@@ -172,10 +159,7 @@ def document_spread(
 
 
 def _lots(documents: int, replicates: int, seed: int, first: int, rows: Ints) -> NDArray[np.uint8]:
-    """Draw a lot from 0 to 255 for each document; return those of some rows × replicates.
-
-    Documents of a group have the lot of its first one, the leader.
-    """
+    """Draw a lot from 0 to 255 for each document; return those of some rows × replicates."""
     drawn = []
     for r in range(first, first + replicates):
         generator = np.random.default_rng([seed, 0x68616C66, r])

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,7 @@ from heldout.errors import Argument, InputError
 from heldout.experiment.manifest import MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from heldout.experiment.manifest import Manifest
 
@@ -46,19 +47,23 @@ def write_folder(folder: str | os.PathLike[str], content: Mapping[str, Any]) -> 
     """Write the fields of results; the manifest has a checksum of every table and the summary."""
     manifest, checksums = content["manifest"], dict[str, str]()
     with made_folder(folder) as place:
-        try:
-            for name, file in _files(manifest).items():
-                with write_atomically(place / file) as aside:
-                    content[name].write_parquet(aside)
-                    checksums[file] = _finished(aside)
-            checksums[SUMMARY] = _write_json(place / SUMMARY, content["summary"])
-            _write_json(place / TIMINGS, content["timings"])
-            _write_json(place / MANIFEST, {"format": _FORMAT, **manifest, _CHECKSUMS: checksums})
-        except InputError as error:
-            raise InputError(
-                f"{error}; finished tasks of a run are kept: make room and continue with ",
-                Argument("resume", "True"),
-            ) from error.__cause__
+        for name, file in _files(manifest).items():
+            with write_atomically(place / file) as aside:
+                content[name].write_parquet(aside)
+                checksums[file] = _finished(aside)
+        checksums[SUMMARY] = _write_json(place / SUMMARY, content["summary"])
+        _write_json(place / TIMINGS, content["timings"])
+        _write_json(place / MANIFEST, {"format": _FORMAT, **manifest, _CHECKSUMS: checksums})
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Add to a failure to write that the run can be continued."""
+    try:
+        yield
+    except InputError as error:
+        kept = f"{error}; finished splits are kept: make room and continue with "
+        raise InputError(kept, Argument("resume", "True")) from error.__cause__
 
 
 def _write_json(path: Path, content: Any) -> str:

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure, Number
     from heldout.resample.split import SplitKey
 
-UnitName = Literal["query", "instance", "split"]
-
 
 class FoldPredictions(NamedTuple):
     """The predictions of a system for one held-out side: a run, or predictions."""
@@ -83,7 +81,7 @@ class Results(Comparable, Reported):
     manifest
         Versions, seed, fingerprints, policies and settings.
     timings
-        Seconds of each task; they are not compared.
+        Seconds of each part of the work, such as a split; they are not compared.
     splits
         Which unit was held out where: repeat, fold, kind (query, document or instance), unit, side,
         count (how often it was drawn). Folds have only their test sides; the training side of a
@@ -102,6 +100,9 @@ class Results(Comparable, Reported):
     timings: Timings
     splits: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SPLITS))
     machine: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=VALUES))
+
+    # Of the systems that were asked for: leave-one-out has as many sides as rows.
+    _sides: dict[str, list[FoldPredictions]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         know_own(self.manifest)
@@ -135,7 +136,7 @@ class Results(Comparable, Reported):
         return float(self.manifest["settings"]["level"])
 
     @property
-    def unit(self) -> UnitName:
+    def unit(self) -> Literal["query", "instance", "split"]:
         """Return the unit of tests: ``query``, also when documents are held out, or ``split``.
 
         It is ``instance`` (a row) if there is one hold-out, or one row per split.
@@ -316,11 +317,6 @@ class Results(Comparable, Reported):
         rows = self._rows(system)
         repeats = rows.select("repeat", "run").n_unique() > 1
         return self._read(rows, folds=self.unit == "split", repeats=repeats)
-
-    @cached_property
-    def _sides(self) -> dict[str, list[FoldPredictions]]:
-        """The sides of the systems that were asked for: leave-one-out has as many as rows."""
-        return {}
 
     def fold_predictions(self, system: str) -> list[FoldPredictions]:
         """Return the predictions of a system for each held-out side: a run, or predictions."""

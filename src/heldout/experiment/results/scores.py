@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 def scores_of(
     results: Results, measure: Measure, systems: Sequence[str], *, by_unit: bool
 ) -> Scores:
-    """Return the value of each unit where it was held out, or of each split.
-
-    Values of several runs and repeats of one unit, or of several runs on one split, are averaged.
-    """
+    """Return the value of each unit where it was held out, or of each split: means of repeats."""
     notes, ranks = [*results.tuning_notes()], results.task == "ranking"
     rest: dict[str, Any]
     if ranks:

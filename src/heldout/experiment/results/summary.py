@@ -224,11 +224,7 @@ def _on_training_queries(prepared: PreparedRankings, outcome: RankedOutcome, row
 def document_differences(
     prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]
 ) -> list[list[SystemDifference]]:
-    """Return, for each system, its differences to earlier ones, with intervals, per measure.
-
-    In each jackknife replicate the same documents are left out for both systems, so that effects
-    common to both cancel. Differences and half-widths of intervals are averaged over repeats.
-    """
+    """Return, for each system, its differences to earlier ones, averaged over repeats."""
     level = prepared.experiment.level
     differences: list[list[SystemDifference]] = [[] for _ in outcomes]
     for (first, its), (second, mine) in combinations(enumerate(outcomes), 2):
@@ -258,7 +254,7 @@ def _half_width(mine: Estimate, its: Estimate, level: float) -> float | None:
     """Return half the width of the interval; None without the same replicates and target size."""
     from scipy.special import stdtrit
 
-    variance = 0.0
+    variance = 0.0  # a replicate leaves out the same documents of both: common effects cancel
     for kind in _HALVES:
         own, other = np.asarray(getattr(mine, kind)), np.asarray(getattr(its, kind))
         if not len(own) == len(other) > 0 or mine.target_size != its.target_size:
@@ -276,8 +272,7 @@ def query_choices(
 ) -> list[list[dict[str, Any]] | None]:
     """Return, for each system, its variances with each earlier one, per measure.
 
-    None: the system was tuned, but the values of other choices are unknown, because its rankings
-    depend on the training queries and not on the parameters alone.
+    None: it was tuned, and depends on training queries, so values of other choices are unknown.
     """
     # Parameters are chosen on the validation part, where there is one.
     sides = Sides.of(
@@ -296,7 +291,8 @@ def query_choices(
         if system.search.tuned:
             if table is None:
                 continue
-            rule, better = prepared.experiment.rule, prepared.higher_is_better
+            rule = prepared.experiment.rule
+            better = bool(prepared.tune_for.higher_is_better)
             choices = rechoose(table[-1], sides, counts, rule=rule, higher_is_better=better)
         # A system that is not tuned has its held-out values at its only point.
         tables[system.name] = own[:, None] if table is None else table, choices
@@ -330,21 +326,20 @@ def make_results(
         tables["held_out"] = list_table(prepared, judged)
     else:
         tables = prediction_tables(prepared, outcomes)
-    pairs, names = list(zip(prepared.systems, judged, strict=True)), prepared.measures
     results = Results(
         **tables,
         **fold_tables(prepared.systems, judged),
         splits=split_table(prepared.splits),
-        summary=[system_summary(system, outcome) for system, outcome in pairs],
+        summary=list(map(system_summary, prepared.systems, judged)),
         manifest=manifest,
         timings=timings,
     )
     more: dict[str, Sequence[Any]] = {
-        "estimates": [ranking_estimates(prepared, outcome) for _, outcome in pairs]
+        "estimates": [ranking_estimates(prepared, outcome) for outcome in judged]
         if ranks
         else [
-            [prediction_estimate(results, own.name, str(name)) for name in names]
-            for own, _ in pairs
+            [prediction_estimate(results, name, measure) for measure in results.measures]
+            for name in results.systems
         ]
     }
     if ranks and prepared.experiment.by == "document":

@@ -19,7 +19,6 @@ from heldout.resample.split import SplitKey
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
     from polars._typing import PolarsDataType
 
     from heldout.data.predictions import ClassPredictions, NumberPredictions
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from heldout.tune.space import Point
 
     Schema = dict[str, PolarsDataType]
-    Numbers = NDArray[np.integer]
 
 PLACE: Final[Schema] = {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
 _SOURCE: Final[Schema] = {"system": pl.String, **PLACE}
@@ -119,10 +117,8 @@ def _text(outcome: Outcome, number: int) -> str | None:
 
 
 def _table(schema: Schema, parts: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return the rows of all parts; a cell that is not a list or array is the same in its rows.
-
-    It is one frame of all parts, because each frame takes a millisecond, and there are thousands.
-    """
+    """Return the rows of all parts; a cell that is not a list or array is the same in its rows."""
+    # It is one frame of all parts, because each takes a millisecond, and there are thousands.
     cells = {name: [part[name] for part in parts] for name in schema}
     long = [name for name, own in cells.items() if own and isinstance(own[0], list | np.ndarray)]
     kinds = {name: pl.List(kind) if name in long else kind for name, kind in schema.items()}
@@ -175,12 +171,8 @@ def _defined(name: str) -> pl.Expr:
 
 
 def split_table(splits: Splits) -> pl.DataFrame:
-    """Return one row per split and unit: its side, and how often it was drawn.
-
-    For folds there are only the test sides: the training side of a fold is all other units of its
-    repeat, once. Other plans have all sides. If queries and documents are both held out, rows of
-    documents have the fold that other tables call ``other``.
-    """
+    """Return one row per split and unit: its side, and how often it was drawn; of folds, tests."""
+    # Of queries and documents, these have the fold that other tables call `other`.
     if splits.crossed is not None:
         tables = []
         for own in splits.crossed:

@@ -57,12 +57,7 @@ class TwoJudges(NamedTuple):
 def two_judges(
     collection: Collection, machine: Machine, tune_on: TuneOn, *, assume_random: bool
 ) -> TwoJudges:
-    """Join the judgements of a machine to a collection with human judgements.
-
-    Queries that the collection does not have are left out. `tune_on` says whose judgements of the
-    training queries parameters are tuned on, `assume_random` whether the queries with human
-    judgements are known to be a random sample.
-    """
+    """Join the judgements of a machine to a collection with human judgements."""
     known, by_machine = set(collection.queries.ids), machine.qrels
     there = [query for query in by_machine.queries if query in known]
     if not there:
@@ -101,11 +96,8 @@ def two_judges(
 def judge_held_out(
     prepared: PreparedRankings, judged: JudgedTwice, outcomes: Sequence[RankedOutcome]
 ) -> tuple[list[RankedOutcome], list[RankedOutcome], tuple[Note, ...]]:
-    """Return the outcomes under human judgements, those under the machine's, and notes.
-
-    As in `heldout.compare`, every query with human judgements counts, also one without a relevant
-    document: queries that only the machine judged cannot be left out by what people say.
-    """
+    """Return the outcomes under human judgements, those under the machine's, and notes."""
+    # Queries without a relevant document count: of those a machine judged alone nobody knows it.
     both: tuple[list[RankedOutcome], list[RankedOutcome]] = [], []
     scored: list[ScoredRun] = []
     for system, outcome in zip(prepared.systems, outcomes, strict=True):
@@ -166,10 +158,7 @@ def _values(prepared: PreparedRankings, qrels: Qrels, run: Run) -> tuple[Floats,
 def combine(
     prepared: PreparedRankings, judged: JudgedTwice, results: Results, notes: Iterable[Note]
 ) -> None:
-    """Replace estimates from human judgements by those from human and machine judgements.
-
-    `notes` are those of `judge_held_out`; they are added to the manifest.
-    """
+    """Replace estimates from human judgements by those from both; add notes to the manifest."""
     from heldout.infer.comparison_notes import machine_notes  # SciPy
     from heldout.infer.prediction_powered import system_estimates  # SciPy
 

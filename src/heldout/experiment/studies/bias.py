@@ -12,7 +12,7 @@ in the next, so the bias is known far more precisely than from as many independe
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, InstanceOf
@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats, Ints
     from heldout.experiment.documents.candidates import Candidates
     from heldout.retrieve.kernels.types import Numbers
+
+    _Mean = tuple[int, int, str, float, float]
+    _Query = tuple[int, int, str, float, float, float]
+    _Sample = tuple[list[_Mean], bool | None, list[_Query], int]
 
 Tuning = Literal["fixed", "nested", "pre-split"]
 """``nested``: chosen on each training side. ``pre-split``: chosen once on the whole sample before
@@ -97,10 +101,8 @@ class BiasStudy(Shown):
     rows: tuple[BiasRow, ...]  # one per estimation method
     sample_size: int
     target_size: int  # documents of the unseen side
-    # (draw, set, method, estimate, truth) of every draw
-    means: tuple[tuple[int, int, str, float, float], ...]
-    # (set, query number, method, estimate, truth, Pro10) of the first draw
-    queries: tuple[tuple[int, int, str, float, float, float], ...]
+    means: tuple[_Mean, ...]  # draw, set, method, estimate, truth
+    queries: tuple[_Query, ...]  # of the first draw: set, number, method, estimate, truth, Pro10
     left_out: float  # mean number of queries per draw without a relevant document in the sample
     system: str = ""  # the model, with its parameters or the number of its settings
 
@@ -126,15 +128,6 @@ class BiasStudy(Shown):
         return pl.DataFrame(self.to_dict())
 
 
-class _Drawn(NamedTuple):
-    """One sample."""
-
-    means: list[tuple[int, int, str, float, float]]  # see `BiasStudy`
-    covered: bool | None  # whether the interval of the default method includes the truth
-    queries: list[tuple[int, int, str, float, float, float]]
-    left_out: int
-
-
 def bias_study(
     candidates: Candidates,
     settings: StudySettings,
@@ -142,11 +135,7 @@ def bias_study(
     *,
     groups: Ints | None = None,
 ) -> BiasStudy:
-    """Compare every estimation method with the truth; a single candidate is a fixed system.
-
-    With `groups` (`Splits.groups`), a group is in one fold of the sample, or unseen. Sizes then
-    differ by at most the size of a group.
-    """
+    """Compare every estimation method with the truth; `groups` stay in one fold, or unseen."""
     if settings.tuning == "fixed" and len(candidates) > 1:
         raise InputError(f"nothing is tuned, but there are {len(candidates)} settings: give one")
     n = candidates.index.n_documents
@@ -159,17 +148,18 @@ def bias_study(
         )
     if abs(target / size - 1) > SAME_SIZE:
         check_extrapolation([settings.measure])
-    tasks = [(draw, number) for draw in range(settings.draws) for number in range(settings.sets)]
-    samples: list[_Drawn] = []
+    places = [(draw, number) for draw in range(settings.draws) for number in range(settings.sets)]
+    samples: list[_Sample] = []
     for drawn in stream_threads(
-        lambda task: _draw(candidates, settings, size, groups, *task), tasks
+        lambda place: _draw(candidates, settings, size, groups, *place), places
     ):
         samples.append(drawn)
         if progress:
-            progress(len(samples), len(tasks))
-    means = [mean for sample in samples for mean in sample.means]
-    covered = tuple(sample.covered for sample in samples if sample.covered is not None)
-    shuffles = np.array([draw // settings.turns for draw, _ in tasks])
+            progress(len(samples), len(places))
+    each, hits, queries, left_out = zip(*samples, strict=True)
+    means = [mean for sample in each for mean in sample]
+    covered = tuple(hit for hit in hits if hit is not None)
+    shuffles = np.array([draw // settings.turns for draw, _ in places])
     rows = []
     for name in dict.fromkeys(name for _, _, name, _, _ in means):
         values, truths = np.array([mean[3:] for mean in means if mean[2] == name]).T
@@ -196,8 +186,8 @@ def bias_study(
         size,
         target,
         tuple(means),
-        tuple(row for sample in samples for row in sample.queries),
-        float(np.mean([sample.left_out for sample in samples])),
+        tuple(row for sample in queries for row in sample),
+        float(np.mean(left_out)),
         str(models[0]) if len(models) == 1 else f"{models[0].name}, {len(models)} settings",
     )
 
@@ -239,7 +229,8 @@ def _draw(
     groups: Ints | None,
     draw: int,
     number: int,
-) -> _Drawn:
+) -> _Sample:
+    """Return the means, whether the default interval includes the truth, queries, and left out."""
     n, measure, table = candidates.index.n_documents, settings.measure, candidates.table
     folds, unseen = _division(n, settings, size, draw, number, groups)
     sample, target = folds >= 0, n - int(n * settings.fraction)
@@ -300,7 +291,7 @@ def _draw(
         (draw, number, name, estimate, truths.get(name, expected))
         for name, estimate in estimates.items()
     ]
-    return _Drawn(means, covered, shown, int(np.isnan(merged).sum()))
+    return means, covered, shown, int(np.isnan(merged).sum())
 
 
 def standard_error(error: Floats, shuffles: NDArray[np.int64]) -> float:
@@ -312,13 +303,9 @@ def standard_error(error: Floats, shuffles: NDArray[np.int64]) -> float:
 def coverage_error(covers: Sequence[bool], shuffles: NDArray[np.int64], level: float) -> float:
     """Return the standard error of the share of intervals that include the truth.
 
-    It is at least that of intervals with exactly this level: six hits of six do not show a
-    coverage of 100 % without error.
-
-    Examples
-    --------
     >>> round(coverage_error([True] * 6, np.arange(6), 0.95), 3)
     0.089
     """
+    # Not below that at exactly this level: six hits of six do not show 100 % without error.
     nominal = np.sqrt(level * (1 - level) / len(covers))
     return float(max(nominal, standard_error(np.array(covers, np.float64), shuffles)))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _REFERENCE: Final = re.compile(r"(?:.*\.py|[\w.]+):[^\W\d]\w*", re.DOTALL)
 _COMMA: Final = re.compile(r",(?![^(]*\))")  # not in brackets: a part may be a call itself
 _PARAMETER: Final = re.compile(r"\s*([^\W\d]\w*)\s*=")
+_NO_COMMA: Final = re.compile(r"(?<=[^\s,(])\s+([^\W\d]\w*)\s*=")  # k1=0.9 b=0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +165,8 @@ def _of_text(text: str, given: Given) -> System:
 
 
 def _of_files(label: str, head: str, given: Given, name: str | None) -> System | None:
-    """Make a system of the run files that match, or of those of splits; None: there are none.
-
-    What looks like a label can be the begin of a pattern: lambda=*.run(comparable=true).
-    """
+    """Make a system of the run files that match, or of those of splits; None: there are none."""
+    # What looks like a label can be the begin of a pattern: lambda=*.run(comparable=true).
     whole = {f"{label}={head}": name} if label else {}
     for pattern, called in {**whole, head: given.name}.items():
         paths = run_paths(str(given.folder / pattern) if given.folder else pattern)
@@ -203,6 +202,11 @@ def parse(text: str) -> tuple[str, str, list[str], dict[str, str]]:
             if name in settings:
                 raise InputError(f"{head}: {name} is given twice")
             settings[name] = piece[setting.end() :].strip()
+        joined = _NO_COMMA.search(settings.get(name, ""))
+        if joined is not None:
+            raise InputError(
+                f"{head}: {name}={settings[name]}: a comma is missing before {joined[1]}"
+            )
     return label, head, parts, settings
 
 

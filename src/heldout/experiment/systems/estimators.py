@@ -59,10 +59,7 @@ class Estimator:
         return {name: plain_value(value) for name, value in every.items()}
 
     def copy(self, point: Point, seed: int = 0, *, reseed: bool = False) -> Any:
-        """Return a copy to fit; the seed is for every ``random_state`` that is None.
-
-        With `reseed` it replaces seeds of the user, too: repeated runs differ.
-        """
+        """Return a copy to fit; the seed is for ``random_state``s of None, or all (`reseed`)."""
         from sklearn.base import clone  # type: ignore[import-untyped] # slow to import
 
         model = clone(self.estimator).set_params(**self.parameters(point))
@@ -238,10 +235,7 @@ def _check_model(model: Any, task: str, tune_for: Measure | None) -> None:
 
 
 def _search(table: EstimatorTable) -> tuple[Search, dict[str, Sequence[Any]]]:
-    """Return a search, and the values that a space does not take: it has their positions instead.
-
-    Positions are texts, which have no order, so that none is at an end.
-    """
+    """Return a search, and values that a space does not take: it has their positions instead."""
     if not isinstance(table.space, Mapping):
         raise InputError(
             f"expected one grid such as {{'n_neighbors': [1, 5]}}, not {table.space!r}; instead of "
@@ -259,6 +253,6 @@ def _search(table: EstimatorTable) -> tuple[Search, dict[str, Sequence[Any]]]:
         try:
             axes.append(given(str(name), values))
         except InputError:  # None, an object, or a value twice
-            objects[name] = values
+            objects[name] = values  # positions are texts, which have no order, and so no ends
             axes.append(given(str(name), map(str, range(len(values)))))
     return Search(Space(tuple(axes)), table.search or "grid", table.trials), objects

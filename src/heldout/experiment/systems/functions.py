@@ -188,10 +188,7 @@ def _fit(transformer: Any, train: View, candidates: Run | None, seed: int) -> No
 
 
 def _frame(view: View, candidates: Run | None) -> Any:
-    """Return the queries of a side with the columns ``qid`` and ``query``.
-
-    With candidates, these: ``docno``, ``text``, ``score`` and ``rank`` (from 0) are added.
-    """
+    """Return the queries of a side, or its candidates, with the columns of PyTerrier."""
     import pandas as pd
 
     texts, documents = view.queries.to_dict(), view.documents
@@ -261,16 +258,14 @@ def _kind_of(call: Any) -> str:
     if hasattr(call, "transform"):
         return "transformer"
     if callable(call):
-        return "function" if _takes_sides(call) else "transformer"
+        # A function takes a train and a test side: two arguments without defaults.
+        given = [each.kind for each in _parameters(call).values() if each.default is each.empty]
+        named = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
+        several = inspect.Parameter.VAR_POSITIONAL in given
+        sides = several or sum(kind not in named for kind in given) >= 2
+        return "function" if sides else "transformer"
     raise InputError(
         f"{call!r} is not a system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a "
         "function f(train, test, **parameters), an object with fit and predict, a PyTerrier "
         "transformer, or a function that makes one"
     )
-
-
-def _takes_sides(call: Any) -> bool:
-    """Return whether a function takes a train and a test side: two arguments without defaults."""
-    given = [each.kind for each in _parameters(call).values() if each.default is each.empty]
-    named = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
-    return inspect.Parameter.VAR_POSITIONAL in given or sum(k not in named for k in given) >= 2

@@ -68,10 +68,7 @@ def _load_file(path: Path) -> Any:
 
 
 def qualified_name(call: Any) -> str:
-    """Return the module and name of a function or class, or of the class of an object.
-
-    The folder of a file that was loaded does not matter.
-    """
+    """Return the module and name of a function, or of a class or that of an object."""
     named = call if hasattr(call, "__qualname__") else type(call)
     if named.__module__.startswith(FILE_MODULE):
         return str(named.__qualname__)

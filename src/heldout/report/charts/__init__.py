@@ -1,1 +1,1 @@
-"""Charts: each one a function that makes its data, and a function that draws it."""
+"""Charts: each is one function that returns a frame and its drawing."""

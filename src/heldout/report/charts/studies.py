@@ -80,7 +80,7 @@ def bias_means(means: Sequence[tuple[Any, ...]], measure: str) -> draw.Chart:
     frame = groups.agg(mean=pl.col("estimate").mean(), draws=pl.len())
     frame = frame.with_columns(pl.col("set") + 1)
     order = frame["estimator"].unique(maintain_order=True).to_list()
-    legend = alt.Legend(columns=4, symbolStrokeWidth=0)
+    legend = alt.Legend(columns=4)
     base = draw.data(frame).encode(
         x=alt.X("set:O", title="training set", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("mean:Q", title=f"mean {measure}", scale=alt.Scale(zero=False, padding=12)),
@@ -117,7 +117,10 @@ def bias_queries(
     hint = ["text"] if any(frame["text"]) else []
     formats = {"estimate": ".4f", "truth": ".4f", "difference": "+.4f", "pro10": ".1f"}
     many = len(frame) > 500 * frame["set"].n_unique()
-    legend = {"title": "Pro10", "legend": alt.Legend(titleOrient="left", titleLimit=420)}
+    legend: dict[str, Any] = {
+        "title": "Pro10",
+        "legend": alt.Legend(titleOrient="left", titleLimit=420),
+    }
     tone = alt.Scale(domain=[0, 1], range="ordinal")
     sizes = alt.Scale(domain=[0, 1], range=[6, 40] if many else [14, 90])
     axis = alt.Axis(title="query", labels=False, ticks=False, grid=False)
