@@ -11,8 +11,6 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.report.charts.draw import Chart
-
 EXAMPLES: Final = """\
   heldout chart results forest -o forest.png
   heldout chart results tuning -o tuning.svg --dark
@@ -52,22 +50,19 @@ def run(arguments: Sequence[str]) -> int:
         raise InputError("no output: add -o chart.png (or --data numbers.csv)")
     if options.output:
         by_suffix(options.output, ("png", "svg", "pdf", "html", "json"))
-    from heldout.report.charts.find import charts_of_files, pick
-
-    def charts() -> list[Chart]:
-        return charts_of_files(
-            files,
-            measure=options.measure,
-            collection=options.collection,
-            higher_is_better=not options.lower_is_better,
-            positive=options.positive,
-            verify=not options.unverified,
-        )
+    from heldout.report.charts.find import NAMES, charts_of_files, pick
 
     if name is None:
-        known = ", ".join(dict.fromkeys(chart.key for chart in charts()))
+        known = ", ".join(NAMES)
         raise InputError(f"no chart named: add one of {known} (heldout list charts explains them)")
-    chart = pick(name, charts, ", ".join(files))
+    given = {
+        "measure": options.measure,
+        "collection": options.collection,
+        "higher_is_better": not options.lower_is_better,
+        "positive": options.positive,
+        "verify": not options.unverified,
+    }
+    chart = pick(name, lambda: charts_of_files(files, **given), ", ".join(files))
     from heldout.report.charts.draw import save_chart
     from heldout.report.table import printable, safe_frame
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import numpy as np
@@ -61,7 +61,7 @@ def null(comparison: Comparison, gap: Gap) -> Iterator[draw.Chart]:
     yield draw.Chart("null", title, caption, frame, _histogram(frame, scores.measure, observed))
 
 
-def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> alt.LayerChart:
+def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> Any:
     within, both = pl.col("within"), pl.col("within") + pl.col("beyond")
     parts = (("within", pl.lit(0.0), within), ("beyond", within, both))
     # Shares are stacked here, not by Vega: a bin may hold some of both kinds.

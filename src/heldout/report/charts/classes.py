@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import altair as alt
 import numpy as np
@@ -62,7 +62,8 @@ def curve(
     positive: str | None = None,
 ) -> draw.Chart:
     """ROC or precision-recall curves of the systems; of three or more classes a panel for each."""
-    classes, roc, rows = several[0].classes, key == "roc", []
+    classes, roc = several[0].classes, key == "roc"
+    rows: list[tuple[Any, ...]] = []
     names = [positive] if positive else classes[-1:] if len(classes) == 2 else classes
     for name in names:
         lines = curves(several, name)
@@ -79,7 +80,7 @@ def curve(
         edge = (
             (name, "convex hull", True, *point[:2], None, hull.area, None) for point in hull.points
         )
-        rows += edge if roc else ()
+        rows += list(edge) if roc else []
     across, up, *_, area_name = COLUMNS[key]
     head = " ".join(["positive system hull", *COLUMNS[key], "share"])
     full = draw.table(head, rows)

@@ -46,18 +46,14 @@ class Chart(NamedTuple):
         """The drawing with its title and caption, in a theme."""
         copy = self.drawing.copy(deep=True)
         copy.title = alt.TitleParams(text=self.title, subtitle=wrap(self.caption, 95))
-        copy.description = self.words
+        copy.description = f"{self.title}. {self.caption}"  # for those who cannot see it
         copy.config = alt.Config.from_dict(theme(dark=dark))
         return copy
 
-    @property
-    def words(self) -> str:
-        """What those hear who cannot see the drawing."""
-        return f"{self.title}. {self.caption}"
-
     def specification(self) -> dict[str, Any]:
         """Vega-Lite for the script of a page, as wide as its place; the page adds a theme."""
-        spec: dict[str, Any] = _printable(self.drawing.to_dict() | {"description": self.words})
+        words = {"description": f"{self.title}. {self.caption}"}
+        spec: dict[str, Any] = _printable(self.drawing.to_dict() | words)
         if "width" in spec:  # Vega-Lite cannot fit panels: they scroll
             spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
         return spec
@@ -66,14 +62,6 @@ class Chart(NamedTuple):
     def picture(self) -> str:
         """The drawing as SVG in the light theme, for print and for places without scripts."""
         return _file(self.drawing.to_dict() | {"config": theme(transparent=True)}, ".svg").decode()
-
-
-def suffix_of(path: str | os.PathLike[str]) -> str:
-    """The format of a file that a chart can be written to."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"{path}: expected a name that ends in one of {', '.join(SUFFIXES)}")
-    return suffix
 
 
 def save_chart(chart: Any, path: str | os.PathLike[str]) -> None:
@@ -87,7 +75,9 @@ def save_chart(chart: Any, path: str | os.PathLike[str]) -> None:
         ``.png``, ``.svg``, ``.pdf``, ``.html`` (one page that needs no network) or ``.json`` (the
         Vega-Lite specification). An existing file is replaced once everything is written.
     """
-    suffix = suffix_of(path)
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{path}: expected a name that ends in one of {', '.join(SUFFIXES)}")
     if suffix == ".html":
         from heldout.report.page.render import chart_page
 
@@ -153,7 +143,7 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
     ink = {"color": look.ink, "stroke": look.ink, "fill": look.ink}
     faint = {"color": look.faint, "stroke": look.faint}
     text = {"labelColor": look.ink, "titleColor": look.ink, "titleFontWeight": "normal"}
-    text |= {"labelFontSize": 12, "titleFontSize": 12}
+    sizes = {"labelFontSize": 12, "titleFontSize": 12}
     lines = {"domainColor": look.faint, "tickColor": look.faint, "gridColor": look.grid}
     title = {"color": look.ink, "subtitleColor": look.faint, "fontSize": 15, "fontWeight": 600}
     return {
@@ -162,7 +152,7 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
         "padding": 8,
         "view": {"stroke": None},
         "title": {**title, "subtitleFontSize": 12, "anchor": "start", "offset": 12},
-        "axis": {**text, **lines, "labelLimit": 220, "titleLimit": 520, "labelOverlap": True},
+        "axis": {**text, **sizes, **lines, "labelLimit": 220, "labelOverlap": True},
         "axisQuantitative": {"tickCount": 7},
         "legend": {
             **text,
@@ -171,7 +161,7 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
             "gradientLength": 150,
             "labelLimit": 260,
         },
-        "header": {**text, "labelFontWeight": 600, "labelLimit": 300, "titleLimit": 300},
+        "header": {**text, **sizes, "labelFontWeight": 600, "labelLimit": 300},
         "range": {
             "category": list(look.colours),
             "ordinal": list(look.ramp[2:]),
@@ -193,7 +183,7 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
     }
 
 
-# ---- data, scales, tooltips, layers --------------------------------------------------------------
+# ---- data, scales, tooltips, layers: untyped, as Altair's own types do not survive chaining -----
 
 
 def table(head: str, rows: Iterable[Sequence[Any]]) -> pl.DataFrame:
@@ -201,7 +191,7 @@ def table(head: str, rows: Iterable[Sequence[Any]]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), head.split(), orient="row", infer_schema_length=None)
 
 
-def data(frame: pl.DataFrame) -> alt.Chart:
+def data(frame: pl.DataFrame) -> Any:
     """A chart of the rows of a frame; six digits keep files small, what is not finite is null."""
 
     def plain(value: Any) -> Any:
@@ -239,30 +229,30 @@ def padded(values: Iterable[float | None], share: float = 0.06) -> alt.Scale:
 
 def look(kind: type, field: str, names: Sequence[Any], *own: Any, **more: Any) -> Any:
     """The colours, shapes or dashes of names; `own` are not those that Vega would take."""
-    scale = alt.Scale(domain=list(names), **({"range": list(own)} if own else {}))
+    scale = alt.Scale(domain=list(names), range=list(own) or alt.Undefined)
     return kind(f"{field}:N", **{"title": None, "scale": scale, **more})
 
 
-def reference(**places: float) -> alt.Chart:
+def reference(**places: float) -> Any:
     """A dashed line at a value: ``reference(x=0)``."""
     line = data(pl.DataFrame({axis: [float(value)] for axis, value in places.items()}))
     return line.mark_rule(style="reference", strokeWidth=1).encode(**{a: f"{a}:Q" for a in places})
 
 
-def diagonal(x: alt.X, y: alt.Y, ends: Sequence[float] = (0, 1)) -> alt.Chart:
+def diagonal(x: alt.X, y: alt.Y, ends: Sequence[float] = (0, 1)) -> Any:
     """A dashed line where both axes are equal."""
     names = [axis.shorthand.partition(":")[0] for axis in (x, y)]
     line = data(pl.DataFrame({name: list(ends) for name in names}))
     return line.mark_line(style="reference", strokeWidth=1).encode(x=x, y=y)
 
 
-def at_right(base: alt.Chart, column: str, **mark: Any) -> alt.Chart:
+def at_right(base: Any, column: str, **mark: Any) -> Any:
     """A text for each row at the right edge."""
     words = base.mark_text(style="label", **{"align": "left", "dx": 8, **mark})
     return words.encode(x=alt.value("width"), text=f"{column}:N")
 
 
-def layers(*parts: Any, height: int, width: int = WIDTH) -> alt.LayerChart:
+def layers(*parts: Any, height: int, width: int = WIDTH) -> Any:
     """Drawings above each other; Vega's own steps do not work with a responsive width."""
     return alt.layer(*parts).properties(width=width, height=height)
 

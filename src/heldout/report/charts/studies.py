@@ -117,7 +117,10 @@ def bias_queries(
     hint = ["text"] if any(frame["text"]) else []
     formats = {"estimate": ".4f", "truth": ".4f", "difference": "+.4f", "pro10": ".1f"}
     many = len(frame) > 500 * frame["set"].n_unique()
-    legend = {"title": "Pro10", "legend": alt.Legend(titleOrient="left", titleLimit=420)}
+    legend: dict[str, Any] = {
+        "title": "Pro10",
+        "legend": alt.Legend(titleOrient="left", titleLimit=420),
+    }
     tone = alt.Scale(domain=[0, 1], range="ordinal")
     sizes = alt.Scale(domain=[0, 1], range=[6, 40] if many else [14, 90])
     axis = alt.Axis(title="query", labels=False, ticks=False, grid=False)

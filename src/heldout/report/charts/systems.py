@@ -235,11 +235,11 @@ def critical_difference(comparison: Comparison) -> draw.Chart:
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[1 - room, count + room], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[bottom, -1.7], nice=False))
 
-    def lines(parts: Sequence[tuple[float, ...]], width: float, **mark: Any) -> alt.Chart:
+    def lines(parts: Sequence[tuple[float, ...]], width: float, **mark: Any) -> Any:
         rules = draw.data(draw.table("x x2 y y2", parts)).mark_rule(strokeWidth=width, **mark)
         return rules.encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
 
-    def texts(align: Any, dx: int, dy: int, *parts: tuple[float, float, str]) -> alt.Chart:
+    def texts(align: Any, dx: int, dy: int, *parts: tuple[float, float, str]) -> Any:
         words = draw.data(draw.table("x y text", parts))
         words = words.mark_text(style="label", align=align, dx=dx, dy=dy, limit=190)
         return words.encode(x=x, y=y, text="text:N")

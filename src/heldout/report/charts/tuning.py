@@ -106,7 +106,7 @@ def _axis(kind: type, frame: pl.DataFrame, column: str, name: str) -> Any:
     return kind(f"{column}:O", title=name, sort=sort, axis=alt.Axis(labelAngle=0))
 
 
-def _badges(frame: pl.DataFrame, **encoding: Any) -> list[alt.Chart]:
+def _badges(frame: pl.DataFrame, **encoding: Any) -> list[Any]:
     """How many folds selected a setting, in a disc; in a square if selected on all data."""
     shape = pl.when("shipped").then(pl.lit("square")).otherwise(pl.lit("circle")).alias("shape")
     chosen = frame.filter(pl.col("shipped") | (pl.col("times") > 0)).with_columns(shape)
@@ -117,7 +117,7 @@ def _badges(frame: pl.DataFrame, **encoding: Any) -> list[alt.Chart]:
     return [discs.encode(shape=alt.Shape("shape:N", scale=None)), texts.encode(text="times:Q")]
 
 
-def _curve(frame: pl.DataFrame, name: str, measure: str) -> alt.LayerChart:
+def _curve(frame: pl.DataFrame, name: str, measure: str) -> Any:
     shown, held_out = frame.rename({name: "p0"}), frame["held_out"][0]
     x = _axis(alt.X, shown, "p0", name)
     if frame[name].dtype.is_numeric() and not frame[name].has_nulls():
@@ -149,7 +149,7 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> alt.LayerChart:
     )
 
 
-def _surface(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> alt.LayerChart:
+def _surface(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> Any:
     first, second = sorted(axes, key=lambda name: -frame[name].n_unique())  # the longer across
     shown, title = frame.rename({first: "p0", second: "p1"}), f"{measure} on training data"
     encoding = {
@@ -164,13 +164,13 @@ def _surface(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) ->
     return draw.layers(cells, *_badges(shown, **encoding), height=height)
 
 
-def _profiles(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> alt.HConcatChart:
+def _profiles(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> Any:
     """For each value of each parameter the best score over the others."""
     best = pl.col("mean").max() if up else pl.col("mean").min()
     charts = []
     for name in axes:
-        part = frame.rename({name: "p0"}).group_by("p0", maintain_order=True)
-        part = part.agg(best, pl.col("times").sum(), pl.col("shipped").any())
+        groups = frame.rename({name: "p0"}).group_by("p0", maintain_order=True)
+        part = groups.agg(best, pl.col("times").sum(), pl.col("shipped").any())
         title = f"best {measure} on training data" if name == axes[0] else None
         encoding = {
             "x": _axis(alt.X, part, "p0", name),

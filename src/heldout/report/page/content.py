@@ -264,7 +264,7 @@ def _blocks(
     systems = systems.columns(range(1, len(systems.head)))
     after = ", ".join(filter(None, (board.size, board.where)))
     blocks = [_named(systems, f"{board.measure} of each system{f' ({after})' if after else ''}")]
-    if board.gaps:
+    if len(board.gaps) > 1 or comparison is not None:
         pairs = count_of(len(board.gaps), "pair")
         fold = f"All {pairs}" if len(board.gaps) > 1 else "Effect size and further tests"
         blocks.append(_named(shown.pairs_table(board), f"{board.measure}: {pairs}", fold))

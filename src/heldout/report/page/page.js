@@ -77,16 +77,21 @@ const idle = () => new Promise((done) => {
 const specOf = (place) => charts.data.parts[place.dataset.part][place.dataset.chart];
 
 async function drawOne(place) {
-  const spec = specOf(place), name = theme.dark ? "dark" : "light", figure = place.parentElement;
+  const name = theme.dark ? "dark" : "light", figure = place.parentElement;
   if (place.dataset.drawn === name) return;
   charts.views.get(place)?.finalize();
   place.hidden = false; // it has no width before
+  // On a telephone names leave room for what is drawn.
+  const room = 0.42 * place.clientWidth;
+  const narrow = (key, value) => (key === "labelLimit" ? Math.min(value, room) : value);
+  const copy = (content) => JSON.parse(JSON.stringify(content), narrow);
+  const spec = specOf(place);
   try {
-    const made = await vegaEmbed(place, structuredClone(spec), {
+    const made = await vegaEmbed(place, copy(spec), {
       mode: "vega-lite",
       actions: false,
       ast: true, // interpret expressions: the content policy forbids eval
-      config: { ...charts.data.themes[name], aria: false },
+      config: { ...copy(charts.data.themes[name]), aria: false },
       defaultStyle: false,
       logLevel: 1, // errors
       renderer: "svg",

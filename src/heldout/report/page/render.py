@@ -83,12 +83,9 @@ def chart_page(drawing: Any) -> str:
     from heldout.report.page.content import Part
 
     spec, copy = drawing.to_dict(), drawing.copy(deep=True)
-    words = spec.get("title") or "Chart"
+    words = spec.get("title", "Chart")
     words = words if isinstance(words, dict) else {"text": words}
-    title, caption = (
-        " ".join(text) if isinstance(text, list) else str(text)
-        for text in (words.get("text", "Chart"), words.get("subtitle", ""))
-    )
+    title, caption = str(words["text"]), " ".join(words.get("subtitle", []))
     copy.title = alt.Undefined
     if spec.get("config") == theme():
         copy.config = alt.Undefined

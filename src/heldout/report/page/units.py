@@ -47,11 +47,9 @@ def of_comparisons(
         values.append(zip(*(rows.get(unit, unknown) for unit in units), strict=True))
     measures = [(scores.measure, scores.higher_is_better) for scores in several]
     noun = several[0].unit if runs is None else "query"
-    source = "the scores that were compared"
     board, systems = standing(comparisons[0]), several[0].systems
-    columns = _columns(
-        board, units, systems, measures, values, noun=noun, source=source, collection=collection
-    )
+    columns = _columns(board, units, systems, measures, values, noun, collection)
+    columns["source"] = "the scores that were compared"
     if runs is None:
         return {"units": columns}
     lists = {}
@@ -81,16 +79,13 @@ def of_results(results: Results, *, collection: Collection | None = None) -> dic
         source = "predictions.parquet, truth and prediction"
     units = rows["unit"].unique(maintain_order=True).to_list()
     means = rows.group_by("measure", "system", "unit").agg(pl.col("value").mean())
-    mean_of = {key: value for *names, value in means.iter_rows() for key in [tuple(names)]}
+    mean_of, systems = {row[:3]: row[3] for row in means.iter_rows()}, results.systems
     values = [
-        [[mean_of.get((name, system, unit)) for unit in units] for system in results.systems]
+        [[mean_of.get((name, system, unit)) for unit in units] for system in systems]
         for name, _ in measures
     ]
-    systems = results.systems
-    board = standing(results)
-    columns = _columns(
-        board, units, systems, measures, values, noun=noun, source=source, collection=collection
-    )
+    columns = _columns(standing(results), units, systems, measures, values, noun, collection)
+    columns["source"] = source
     if noun == "row":
         return {"units": columns | _predicted(results, units)}
     keys = [key for key in ("repeat", "fold", "other", "run") if key in held_out.columns]
@@ -106,15 +101,13 @@ def of_results(results: Results, *, collection: Collection | None = None) -> dic
     return {"units": columns, "rankings": rankings}
 
 
-def _columns(
+def _columns(  # noqa: PLR0917 - it is called twice, with the same names
     board: Standing,
     units: Sequence[str],
     systems: Sequence[str],
     measures: Iterable[tuple[str, bool]],
     values: Iterable[Iterable[Iterable[float | None]]],
-    *,
     noun: str,
-    source: str,
     collection: Collection | None,
 ) -> dict[str, Any]:
     """Measures × systems × units; B − A is at first the best system minus baseline or second."""
@@ -128,7 +121,6 @@ def _columns(
         "systems": list(systems),
         "measures": [{"name": name, "up": up} for name, up in measures],
         "values": [[[_short(value) for value in column] for column in table] for table in values],
-        "source": source,
         "first": list(systems).index(first),
         "second": list(systems).index(second),
     }
@@ -148,14 +140,8 @@ def _predicted(results: Results, units: Sequence[str]) -> dict[str, Any]:
     def shown(value: Any) -> str:
         return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
-    predicted: dict[tuple[str, str], list[str]] = {}
-    truth: dict[str, str] = {}
-    rows = results.held_out.select("system", "unit", "truth", "prediction").iter_rows()
-    for system, unit, true, prediction in rows:
-        predicted.setdefault((system, unit), []).append(shown(prediction))
-        truth[unit] = shown(true)
-
-    def together(every: list[str]) -> str:
+    def together(predictions: Sequence[Any]) -> str:
+        every = [shown(value) for value in predictions]
         different = list(dict.fromkeys(every))
         if len(different) == 1:
             return different[0]
@@ -163,13 +149,12 @@ def _predicted(results: Results, units: Sequence[str]) -> dict[str, Any]:
         more = len(different) - PREDICTED
         return ", ".join([*few, *([count_of(more, "other")] if more > 0 else [])])
 
-    return {
-        "truth": [truth.get(unit, "") for unit in units],
-        "predicted": [
-            [together(predicted.get((system, unit), [])) for unit in units]
-            for system in results.systems
-        ],
-    }
+    rows = results.held_out.group_by("system", "unit").agg("prediction", "truth")
+    said, truth = {}, {}
+    for system, unit, predictions, (true, *_) in rows.iter_rows():
+        said[system, unit], truth[unit] = together(predictions), shown(true)
+    every = [[said.get((system, unit), "") for unit in units] for system in results.systems]
+    return {"truth": [truth.get(unit, "") for unit in units], "predicted": every}
 
 
 def _rankings(
