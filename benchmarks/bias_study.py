@@ -225,7 +225,7 @@ def summary(found: list[BiasStudy]) -> list[Line]:
             if one[2] == row.estimator
         ]
         error = values - truths
-        covers = [covered for study in found for covered in study.covered.get(row.estimator, ())]
+        covers = [hit for study in found if row.default for hit in study.covered]
         shuffles, level = np.array(together), found[0].settings.level
         lines.append(
             Line(

@@ -69,7 +69,9 @@ def test_an_error_names_a_parameter_in_python_and_an_option_on_the_command_line(
     with pytest.raises(InputError, match=r"overwrite it \(force=True\)"):
         export_collection(heldout.Collection({"d": "x"}, {"q": "x"}), tmp_path / "out")
     (tmp_path / "docs.jsonl").write_text('{"_id": "d", "text": "x"}\n')
-    said = refused(capsys, "collection", tmp_path / "docs.jsonl", "-o", tmp_path / "out")
+    (tmp_path / "queries.tsv").write_text("q\tx\n")
+    given = ("--queries", tmp_path / "queries.tsv", "-o", tmp_path / "out")
+    said = refused(capsys, "collection", tmp_path / "docs.jsonl", *given)
     assert said.endswith("already exists: choose another folder, or overwrite it (--force)\n")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from textwrap import indent, wrap
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     FilePath = str | os.PathLike[str]
     GivenCollection = Collection | FilePath | Mapping[str, Any] | None
-    GivenPlan = Plan | Crossed | Mapping[str, Any] | None
+    GivenPlan: TypeAlias = Plan | Crossed | Mapping[str, Any] | None
     GivenMeasures = str | Measure | Sequence[str | Measure] | None
     GivenMeasure = str | Measure | None
     GivenIndex = Index | FilePath | None

@@ -105,6 +105,7 @@ class BiasStudy(Shown):
     queries: tuple[_Query, ...]  # of the first draw: set, number, method, estimate, truth, Pro10
     left_out: float  # mean number of queries per draw without a relevant document in the sample
     system: str = ""  # the model, with its parameters or the number of its settings
+    covered: tuple[bool, ...] = ()  # whether the interval of each draw and set includes the truth
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return one record per method, with the settings of the study in each."""
@@ -189,6 +190,7 @@ def bias_study(
         tuple(row for sample in queries for row in sample),
         float(np.mean(left_out)),
         str(models[0]) if len(models) == 1 else f"{models[0].name}, {len(models)} settings",
+        covered,
     )
 
 

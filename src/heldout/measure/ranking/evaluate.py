@@ -181,7 +181,7 @@ def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
         names,
         units,
         np.column_stack([evaluation.per_unit(name, measure) for name in names]).astype(np.float64),
-        measure.higher_is_better,
+        bool(measure.higher_is_better),
         dropped=dropped,
         judged=tuple(run.judged.value() for run in runs),
         notes=(*evaluation.notes, *(() if dropped else map(lacking_note, gaps))),
