@@ -268,8 +268,7 @@ def charts_of_files(
         return _numbered(_of_figure_files(place, measure or "score"))
     if alone and place.is_dir():
         results = Results.read(place, verify=verify)
-        ranked = results.task == "ranking"
-        known = stored_collection(place, results, collection) if ranked else None
+        known = stored_collection(place, results, collection)
         texts = None if known is None else known.queries.to_dict()
         return charts(results, measure=measure, texts=texts)
     if alone and place.suffix.lower() == ".json":
