@@ -36,7 +36,6 @@ NEW: Final = {
     "both": "New queries, new documents",
 }
 MACHINE: Final = "Human and machine judgements"
-JUDGES: Final = "Each judge alone"
 SELECTED: Final = "Selected parameters (tuned on all data)"
 OTHER: Final = "Another question, new queries on these documents"
 COLUMN: Final = {  # what columns are; those of a measure, a test or an interval follow the result
@@ -51,7 +50,6 @@ COLUMN: Final = {  # what columns are; those of a measure, a test or an interval
     "splits": "splits that selected the same parameters: folds.parquet",
     "training score": "on the data used for tuning, optimistic: summary.json",
     "optimism": "training score minus held-out score: summary.json",
-    "settings tried": "size of the grid: manifest.json",
     "parameters": "selected on the training side of the split: folds.parquet",
     "training": "score on the training side of the split: folds.parquet, train",
     "held out": "score on the held-out side of the split: folds.parquet, held_out",
@@ -159,26 +157,19 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     for board in boards:
         systems = experiment.measure_tables(results, board, full=True)[0]
         tables += _blocks(board, None if new_documents else known.get(board.measure), systems)
-    tables += [_named(table, JUDGES, JUDGES) for table in experiment.judge_tables(results)]
     for each in compared if new_documents else ():
         blocks = _blocks(standing(each), each)
         tables += [Block(table, f"{OTHER}: {fold or 'systems'}") for table, fold in blocks]
-    tuned = [system for system in results.summary if system["tuned"]]
-    selected = experiment.tuning_table(results, full=True)
-    tuning = [] if selected is None else [_named(selected, SELECTED)]
-    tuning += [
-        Block(experiment.settings_table(results, system), f"{system['name']}: the best settings")
-        for system in tuned
-    ]
-    splits = experiment.split_table(results)
-    differ = any(len(system["chosen"]) > 1 for system in tuned)
-    folds = [] if splits is None else [Block(splits, "" if differ else "Each split")]
+    selected = experiment.tuning_tables(results, full=True)
+    tuning = [_named(table, SELECTED) for table in selected]
+    differ = any(len(system["chosen"]) > 1 for system in results.summary if system["tuned"])
+    fold = "" if differ else "Each split"
+    folds = [Block(table, fold) for table in experiment.split_tables(results)]
     data = results.manifest["fingerprints"].get("collection")
     if not ranked:  # as the comparisons of these results name their data
         data = results.scores(systems=results.systems[:1], by_unit=False).data
     about, plan = experiment.result_lines(results, full=True), printable(settings["plan_in_words"])
     sources = dict.fromkeys(results.measures, "held-out estimate: summary.json, values.parquet")
-    sources[f"{settings['tune_for']} on all data"] = "training score, optimistic: surface.parquet"
     models = [str(system.get("model", "")) for system in settings["systems"]]
     return Part(
         NEW[settings["by"]] if ranked else "New rows",
