@@ -191,7 +191,7 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
 
 
 def _of_agreement(agreement: Agreement) -> Part:
-    from heldout.report.agreement import agreement_sentences, agreement_tables, legends
+    from heldout.report.agreement import agreement_sentences, agreement_tables
 
     tables, (charts, left) = agreement_tables(agreement, full=True), _drawn(agreement)
     measures = [order.measure for order in agreement.judges[0].orders]
@@ -204,7 +204,7 @@ def _of_agreement(agreement: Agreement) -> Part:
         agreement_sentences(agreement),
         [Block(table) for table in tables],
         write_tables(tables, "latex"),
-        [*legends(agreement), about],
+        [about],
         charts=charts,
         checks=[*agreement.notes, *left],
         provenance=[("level", f"{agreement.level:g}"), ("rel", str(agreement.rel))],
