@@ -197,6 +197,12 @@ def result_lines(results: Results, *, full: bool = False) -> list[str]:
         side = "validation part" if validation else f"{inner}training side"
         tuned = f"; parameters tuned for {settings['tune_for']}{judges} on the {side} of each"
     lines.append(f"{settings['plan_in_words']}{tuned}.")
+    one_by_one = results.unit == "instance" and len(results.split_values(results.systems[0])) > 1
+    if results.task == "classification" and one_by_one:
+        lines.append(
+            "Leave-one-out removes the held-out row from its class: a majority vote on balanced "
+            "classes is wrong every time; use stratified folds if systems depend on class shares."
+        )
     lines += [
         f"{estimate['measure']} is undefined for {system['name']}: {estimate['reason']}."
         for system in results.summary
