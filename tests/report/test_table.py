@@ -17,7 +17,7 @@ SHOWN = {
     "tsv": "system\tkind\tΔ\na_b\t<x>\t+0.1\n*c\t'=d\t—\n",
     "csv": "system,kind,Δ\na_b,<x>,+0.1\n*c,'=d,—\n",
     "md": "| system | kind | Δ |\n| --- | --- | ---: |\n"
-    r"| a_b | \<x> | **+0.1**<sup>*</sup> |"
+    r"| a_b | \<x> | **+0.1**<sup>\*</sup> |"
     "\n"
     r"| \*c | =d | — |"
     "\n\nn > 1\n",
