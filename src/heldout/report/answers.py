@@ -224,12 +224,11 @@ def gate_sentence(result: GateResult) -> str:
         "non-inferior": f"not worse than {second} {within}",
         "equivalent": f"within {result.margin:g} of {second}",
     }[result.kind]
-    said = {
-        "shown": f"{first} is {claimed}",
-        "same output": f"{first} is {claimed}",
-        "worse": f"{first} is worse than {second} {within}",
-        "better": f"{first} is better than {second} {within}",
-    }.get(result.verdict, f"not shown that {first} is {claimed}")
+    said = f"{first} is {claimed}"
+    if result.verdict in {"worse", "better"}:
+        said = f"{first} is {result.verdict} than {second} {within}"
+    elif not result.passed:
+        said = f"not shown that {said}"
     word = "passed" if result.passed else "failed"
     facts = f"{_gate_facts(result)}{_way_out(result)}"
     return printable(f"{word}: {said} in {result.measure}{facts}")

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from heldout.report.standing import Gap, Standing
 
 MOST_SHOWN: Final = 2_000  # pairs up to which all are listed for people
-BEST: Final = "Best in bold."
 
 
 def comparison_text(comparison: Comparison, **how: Any) -> str:
@@ -238,7 +237,9 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
                 marks[gap.first if gap.second == baseline else gap.second].append("†")
         cells = {}
         for row in board.rows:
-            mark = ("" if letters else ",").join(sorted(marks[row.name], key=len))
+            mark = ("" if letters else ",").join(
+                sorted(marks[row.name], key=lambda label: (len(label), label))
+            )
             cells[row.name] = Cell(number(row.score), mark, bold=row.score == board.rows[0].score)
         columns.append(cells)
     rows: list[list[str | Cell]] = [
@@ -250,8 +251,8 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     meaning = f"Superscripts: significantly better than the system with that {label} {test}."
     if baseline is not None:
         meaning = f"Dagger: significantly different from {baseline} {test}."
-    head, notes = ["", "system", *(board.measure for board in standings)], [meaning, BEST]
-    table = Table(head, rows, left=2, notes=notes)
+    head = ["", "system", *(board.measure for board in standings)]
+    table = Table(head, rows, left=2, notes=[meaning, "Best in bold."])
     return table if baseline is None else table.columns(range(1, len(head)))
 
 

@@ -66,17 +66,19 @@ def change_words(
     changes: Sequence[VerdictChange], names: tuple[str, str], where: str = "in"
 ) -> str:
     """The pairs by measures, or judges: ``significant in AP only: A > B, A > C``."""
-    groups: dict[str, list[str]] = {}
+    kinds = [
+        *(f"significant {where} {name} only" for name in names),
+        f"opposite {where} {names[1]}",
+    ]
+    groups: dict[str, list[str]] = {kind: [] for kind in kinds}
     for change in changes:
         side = int(change.verdicts[0] == "no difference")
-        kind = f"significant {where} {names[side]} only"
-        kind = f"opposite {where} {names[1]}" if change.reversed else kind
         better, worse = change.first, change.second
         if change.verdicts[side] == "worse":
             better, worse = worse, better
-        groups.setdefault(kind, []).append(f"{better} > {worse}")
+        groups[kinds[2 if change.reversed else side]].append(f"{better} > {worse}")
     parts = []
     for kind, pairs in groups.items():
         more = [f"{len(pairs) - LISTED:,} more"] if len(pairs) > LISTED else []
-        parts.append(f"{kind}: {', '.join(pairs[:LISTED] + more)}")
+        parts += [f"{kind}: {', '.join(pairs[:LISTED] + more)}"] if pairs else []
     return "; ".join(parts)

@@ -85,8 +85,6 @@ class Standing(NamedTuple):
     def reference(self) -> str | None:
         """The system that the others are shown against: the baseline, or the best."""
         compared = {name for gap in self.gaps for name in (gap.first, gap.second)}
-        if len(self.gaps) == 1 and self.alternative != "two-sided":
-            return self.gaps[0].second
         return self.baseline or next((name for name in self.names if name in compared), None)
 
     def against(self, reference: str) -> dict[str, Gap]:
@@ -102,9 +100,7 @@ class Standing(NamedTuple):
     def ranked_gaps(self) -> list[Gap]:
         """All differences, the better system first in each."""
         place = {name: number for number, name in enumerate(self.names)}
-        gaps = [
-            gap if place[gap.first] < place[gap.second] else gap.reversed() for gap in self.gaps
-        ]
+        gaps = (g if place[g.first] < place[g.second] else g.reversed() for g in self.gaps)
         return sorted(gaps, key=lambda gap: (place[gap.first], place[gap.second]))
 
     def asked(self, gap: Gap) -> Gap:
@@ -188,12 +184,8 @@ def _of_results(results: Results, measure: str, compared: Comparison | None) -> 
         baseline = settings["baseline"] if len(results.systems) > 2 else None
         gaps = tuple(
             Gap(
-                system["name"],
-                other["system"],
-                other["difference"],
-                other["low"],
-                other["high"],
-                not other["low"] <= 0 <= other["high"],
+                *(system["name"], other["system"], other["difference"]),
+                *(other["low"], other["high"], not other["low"] <= 0 <= other["high"]),
             )
             for system in results.summary
             for other in system.get("differences", ())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from heldout.notes import Note
 
-Kind = Literal["text", "md", "latex", "paper", "html", "tsv", "csv"]
+Kind = Literal["text", "md", "latex", "paper", "tsv", "csv"]
 
 SHORTEST: Final = 12  # columns that a name keeps when a table must fit a terminal
 GAP: Final = 2  # blanks between two columns of text
@@ -55,6 +55,11 @@ class Table:
             [Cell(printable(text), printable(mark), bold) for text, mark, bold in row]
             for row in given
         ]
+
+    @property
+    def lines(self) -> list[list[Cell]]:
+        """The head and the rows."""
+        return [list(map(Cell, self.head)), *self.cells]
 
     def with_words(self, title: str = "", notes: Iterable[str] = ()) -> Table:
         """The same table with a title, if it is not empty, and further notes."""
@@ -135,13 +140,6 @@ def escape_latex(text: str) -> str:
     return text.translate(_LATEX)
 
 
-def escape_html(text: str) -> str:
-    """Text that a browser shows as it is, also in attributes."""
-    from html import escape  # imports all entities of HTML
-
-    return escape(text)
-
-
 def escape_formula(text: str) -> str:
     """Text that a spreadsheet does not run."""
     return f"'{text}" if _FORMULA.match(text) else text
@@ -193,16 +191,15 @@ def text_table(table: Table, width: int | None = None) -> str:
 
 def _widths(table: Table) -> list[tuple[int, int]]:
     """Of each column the width of its widest text and of its widest mark."""
-    columns = zip([Cell(name) for name in table.head], *table.cells, strict=True)
     return [
         (max(display_width(cell.text) for cell in cells), max(len(cell.mark) for cell in cells))
-        for cells in columns
+        for cells in zip(*table.lines, strict=True)
     ]
 
 
 def _aligned(table: Table) -> Iterator[str]:
     widths = _widths(table)
-    for row in [[Cell(name) for name in table.head], *table.cells]:
+    for row in table.lines:
         padded = []
         for column, (cell, (text, mark)) in enumerate(zip(row, widths, strict=True)):
             blanks = " " * (text - display_width(cell.text))
@@ -230,14 +227,13 @@ def _parts_that_fit(table: Table, width: int) -> list[Table]:
     ]
     table = replace(table, rows=rows)
     widths = [text + mark + GAP for text, mark in _widths(table)]
-    parts, used = [list(names)], sum(widths[: table.left])
+    parts: list[list[int]] = [[]]
     for column in range(table.left, len(widths)):
-        if used + widths[column] - GAP > width and len(parts[-1]) > table.left:
-            parts.append(list(names))
-            used = sum(widths[: table.left])
+        used = sum(widths[other] for other in [*names, *parts[-1], column])
+        if used - GAP > width and parts[-1]:
+            parts.append([])
         parts[-1].append(column)
-        used += widths[column]
-    return [table.columns(part) for part in parts]
+    return [table.columns([*names, *part]) for part in parts]
 
 
 def _marked(cell: Cell, escape: Callable[[str], str], bold: str, mark: str) -> str:
@@ -247,14 +243,14 @@ def _marked(cell: Cell, escape: Callable[[str], str], bold: str, mark: str) -> s
 
 
 def _markdown(table: Table) -> str:
-    def show(cell: Cell) -> str:
-        return _marked(cell, escape_markdown, "**%s**", "<sup>%s</sup>")
-
-    rule = ["---" if column < table.left else "---:" for column in range(len(table.head))]
-    lines = [list(map(escape_markdown, table.head)), rule, *(map(show, row) for row in table.cells)]
+    head, *rows = [
+        [_marked(cell, escape_markdown, "**%s**", "<sup>%s</sup>") for cell in row]
+        for row in table.lines
+    ]
+    rule = ["---" if column < table.left else "---:" for column in range(len(head))]
     title = f"{escape_markdown(table.title)}\n\n" if table.title else ""
     notes = "".join(f"\n{escape_markdown(note)}\n" for note in table.notes)
-    return title + "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
+    return title + "".join(f"| {' | '.join(line)} |\n" for line in [head, rule, *rows]) + notes
 
 
 def _latex(table: Table) -> str:
@@ -267,7 +263,7 @@ def _latex(table: Table) -> str:
         return ("{}" if text.startswith(("[", "*")) else "") + text + r" \\"
 
     form = "l" * table.left + "r" * (len(table.head) - table.left)
-    head, *rows = map(line, [[Cell(name) for name in table.head], *table.cells])
+    head, *rows = map(line, table.lines)
     comments = [f"% {note}" for note in table.notes]
     lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", head, r"\midrule", *rows]
     lines += [r"\bottomrule", r"\end{tabular}", *comments, ""]
@@ -283,34 +279,13 @@ def _paper(table: Table) -> str:
     )
 
 
-def _html(table: Table) -> str:
-    def show(cell: Cell, column: int) -> str:
-        text = _marked(cell, escape_html, "<b>%s</b>", "<sup>%s</sup>")
-        return f'<th scope="row">{text}</th>' if column == 0 else f"<td{side(column)}>{text}</td>"
-
-    def side(column: int) -> str:
-        return ' class="text"' if column < table.left else ""
-
-    heads = (
-        f'<th scope="col"{side(column)}>{escape_html(name)}</th>'
-        for column, name in enumerate(table.head)
-    )
-    rows = ("".join(show(cell, column) for column, cell in enumerate(row)) for row in table.cells)
-    title = f"<caption>{escape_html(table.title)}</caption>" if table.title else ""
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    notes = "".join(f"<p>{escape_html(note)}</p>\n" for note in table.notes)
-    head = f"<thead><tr>{''.join(heads)}</tr></thead>"
-    return f"<table>{title}{head}\n<tbody>{body}</tbody></table>\n{notes}"
-
-
-def _cells_for_programs(table: Table) -> list[list[str]]:
-    """Marks are for people: a number that other programs read is a number."""
-    lines = [table.head, *([cell.text for cell in row] for row in table.cells)]
-    return [[escape_formula(text) for text in line] for line in lines]
+def _for_programs(table: Table) -> list[list[str]]:
+    """Without marks, which are for people: a number that other programs read is a number."""
+    return [[escape_formula(cell.text) for cell in row] for row in table.lines]
 
 
 def _tsv(table: Table) -> str:
-    return "".join("\t".join(line) + "\n" for line in _cells_for_programs(table))
+    return "".join("\t".join(line) + "\n" for line in _for_programs(table))
 
 
 def _csv(table: Table) -> str:
@@ -318,7 +293,7 @@ def _csv(table: Table) -> str:
     from io import StringIO
 
     text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(_cells_for_programs(table))
+    csv.writer(text, lineterminator="\n").writerows(_for_programs(table))
     return text.getvalue()
 
 
@@ -326,7 +301,6 @@ _WRITERS: Final[dict[str, Callable[[Table], str]]] = {
     "md": _markdown,
     "latex": _latex,
     "paper": _paper,
-    "html": _html,
     "tsv": _tsv,
     "csv": _csv,
 }
