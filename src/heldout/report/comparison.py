@@ -57,7 +57,7 @@ def comparisons_text(
 ) -> str:
     """Comparisons of the same systems, one per measure; each note is shown once."""
     parts: list[str] = []
-    for comparison, notes in zip(comparisons, _new_notes(comparisons, quiet=quiet), strict=True):
+    for comparison, notes in _with_new_notes(comparisons, quiet=quiet):
         board = standing(comparison)
         tables = write_tables(_tables(comparison, board, full=full), "text", width)
         lines = [*estimate_lines(comparison), *how_lines(comparison, full=full), *note_lines(notes)]
@@ -67,12 +67,15 @@ def comparisons_text(
     return "\n".join(filter(None, parts))
 
 
-def _new_notes(comparisons: Sequence[Comparison], *, quiet: bool) -> Iterator[list[Note]]:
-    """Of each comparison the notes that those before it have not."""
+def _with_new_notes(
+    comparisons: Sequence[Comparison], *, quiet: bool
+) -> Iterator[tuple[Comparison, list[Note]]]:
+    """Each comparison with the notes that those before it have not."""
     known: set[Note] = set()
     for comparison in comparisons:
-        yield [] if quiet else [note for note in comparison.warnings if note not in known]
-        known.update(comparison.warnings)
+        new = [note for note in comparison.warnings if note not in known and not quiet]
+        yield comparison, new
+        known.update(new)
 
 
 def comparison_tables(
@@ -225,20 +228,22 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     names, baseline = sorted(first.names), first.baseline
     if any((sorted(b.names), b.baseline) != (names, baseline) for b in standings):
         raise InputError("one table needs the same systems and baseline in every measure")
-    letters = ascii_lowercase if len(names) <= len(ascii_lowercase) else ()
-    labels = dict(zip(names, letters or map(str, range(1, len(names) + 1)), strict=False))
+    lettered = len(names) <= len(ascii_lowercase)
+    label, comma = ("letter", "") if lettered else ("number", ",")
+    numbers = map(str, range(1, len(names) + 1))
+    labels = dict(zip(names, ascii_lowercase if lettered else numbers, strict=False))
     columns = []
     for board in standings:
-        marks: dict[str, list[str]] = {name: [] for name in names}
+        marks: dict[str, set[str]] = {name: set() for name in names}
         for gap in board.ranked_gaps():
             if baseline is None and board.decided(gap):
-                marks[gap.first].append(labels[gap.second])
+                marks[gap.first].add(labels[gap.second])
             elif baseline is not None and gap.significant:
-                marks[gap.first if gap.second == baseline else gap.second].append("†")
+                marks[gap.first if gap.second == baseline else gap.second].add("†")
         cells = {}
         for row in board.rows:
-            mark = ("" if letters else ",").join(
-                sorted(marks[row.name], key=lambda label: (len(label), label))
+            mark = comma.join(
+                label for label in (*labels.values(), "†") if label in marks[row.name]
             )
             cells[row.name] = Cell(number(row.score), mark, bold=row.score == board.rows[0].score)
         columns.append(cells)
@@ -247,16 +252,12 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     ]
     sizes = " / ".join(dict.fromkeys(board.size for board in standings))
     test = f"({how}, p < {round(1 - first.level, 6):g}, {sizes})"
-    label = "letter" if letters else "number"
     meaning = f"Superscripts: significantly better than the system with that {label} {test}."
     if baseline is not None:
         meaning = f"Dagger: significantly different from {baseline} {test}."
     head = ["", "system", *(board.measure for board in standings)]
     table = Table(head, rows, left=2, notes=[meaning, "Best in bold."])
     return table if baseline is None else table.columns(range(1, len(head)))
-
-
-# ---- gates ---------------------------------------------------------------------------------------
 
 
 def comparisons_markdown(
@@ -271,7 +272,7 @@ def comparisons_markdown(
     verdicts = [f"**{verdict}**: {escape_markdown(rest)}\n" for verdict, _, rest in sentences]
     tables = [
         write_tables(comparison_tables(each, full=full, notes=notes), "md")
-        for each, notes in zip(comparisons, _new_notes(comparisons, quiet=quiet), strict=True)
+        for each, notes in _with_new_notes(comparisons, quiet=quiet)
     ]
     agreement = [f"{escape_markdown(line)}\n" for line in agreement_lines(comparisons)]
     return "\n".join([*verdicts, *tables, *agreement])

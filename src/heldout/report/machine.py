@@ -49,20 +49,18 @@ def estimate_lines(comparison: Comparison) -> list[str]:
     first, *others = comparison.machine.differences
     people = count_of(first.queries, "human query", "human queries")
     if others:
-        counts = sorted({round(each.effective) for each in (first, *others)})
-        several = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
-        return [f"Your {people} count like {several} in the pairs."]
+        counts = [each.effective for each in (first, *others)]
+        return [f"Your {people} count like {min(counts):.0f} to {max(counts):.0f} in the pairs."]
     board, human = standing(comparison), first.human
     (gap,) = board.gaps
     sign = 1 if board.asked(gap) == gap else -1  # as in the answer
     low, high = sorted((sign * human.low, sign * human.high))
-    bounds = interval(low, high, "+z.4f")
     every = count_of(first.queries + first.machine_queries, "query", "queries")
     helps = round(first.effective) > first.queries
     advice = "" if helps else "; the machine does not help: leave it out"
     alone = (
         f"Human judgements alone: difference {sign * human.estimate:+z.4f}, {percent(human.level)} "
-        f"CI {bounds}. Machine judgements alone ({every}, biased): "
+        f"CI {interval(low, high, '+z.4f')}. Machine judgements alone ({every}, biased): "
         f"{sign * first.machine.estimate:+z.4f}."
     )
     weight = f"(weight of the machine {first.weight:.2f})"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import InitVar, dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.notes import distinct
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.notes import Note
-
-Kind = Literal["text", "md", "latex", "paper", "tsv", "csv"]
 
 SHORTEST: Final = 12  # columns that a name keeps when a table must fit a terminal
 GAP: Final = 2  # blanks between two columns of text
@@ -95,8 +94,8 @@ def paragraphs(lines: Iterable[str], width: int | None = None) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def write_tables(tables: Sequence[Table], kind: Kind, width: int | None = None) -> str:
-    """Tables below each other in one format; `width` is that of a terminal."""
+def write_tables(tables: Sequence[Table], kind: str, width: int | None = None) -> str:
+    """Tables below each other as text for a terminal of a width, md, latex, paper, tsv or csv."""
     if kind == "text":
         return "\n".join(text_table(table, width) for table in tables)
     return "\n".join(_WRITERS[kind](table) for table in tables)
@@ -279,21 +278,14 @@ def _paper(table: Table) -> str:
     )
 
 
-def _for_programs(table: Table) -> list[list[str]]:
+def _separated(table: Table, delimiter: str) -> str:
     """Without marks, which are for people: a number that other programs read is a number."""
-    return [[escape_formula(cell.text) for cell in row] for row in table.lines]
-
-
-def _tsv(table: Table) -> str:
-    return "".join("\t".join(line) + "\n" for line in _for_programs(table))
-
-
-def _csv(table: Table) -> str:
     import csv
     from io import StringIO
 
     text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(_for_programs(table))
+    rows = ([escape_formula(cell.text) for cell in row] for row in table.lines)
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
@@ -301,6 +293,6 @@ _WRITERS: Final[dict[str, Callable[[Table], str]]] = {
     "md": _markdown,
     "latex": _latex,
     "paper": _paper,
-    "tsv": _tsv,
-    "csv": _csv,
+    "tsv": partial(_separated, delimiter="\t"),
+    "csv": partial(_separated, delimiter=","),
 }
