@@ -1,11 +1,15 @@
 """All commands speak alike: JSON and silence where asked, examples in the help, any width."""
 
 import json
+import pickle
 
 import pytest
 
+import heldout
 from commands import COMMANDS, flags_of, printed, refused
 from heldout.cli import main
+from heldout.data.export import export_collection
+from heldout.errors import Argument, FormatError, InputError
 
 # What has nothing to be quiet about, and what gives files rather than numbers.
 NEVER_NOISY = {"ledger", "list"}
@@ -48,6 +52,27 @@ def test_an_option_of_another_command_says_where_it_belongs(capsys):
         ("run e.toml --folds 3", "not for an experiment file, in which it is a field"),
     ):
         assert said in refused(capsys, *arguments.split())
+
+
+def test_an_error_names_a_parameter_in_python_and_an_option_on_the_command_line(tmp_path, capsys):
+    errors = {
+        "depth=0: expected more": InputError("expected more", argument="depth", value=0),
+        "ties='x': unknown": InputError("unknown", argument="ties", value="x"),
+        "f: replace it (force=True)": InputError("f: replace it (", Argument("force", "True"), ")"),
+    }
+    for said, error in errors.items():
+        assert str(error) == str(pickle.loads(pickle.dumps(error))) == said  # noqa: S301 - its own
+    where = FormatError("a.csv:3", "not a number")
+    assert str(where) == str(pickle.loads(pickle.dumps(where))) == "a.csv:3: not a number"  # noqa: S301
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").touch()
+    with pytest.raises(InputError, match=r"overwrite it \(force=True\)"):
+        export_collection(heldout.Collection({"d": "x"}, {"q": "x"}), tmp_path / "out")
+    (tmp_path / "docs.jsonl").write_text('{"_id": "d", "text": "x"}\n')
+    (tmp_path / "queries.tsv").write_text("q\tx\n")
+    given = ("--queries", tmp_path / "queries.tsv", "-o", tmp_path / "out")
+    said = refused(capsys, "collection", tmp_path / "docs.jsonl", *given)
+    assert said.endswith("already exists: choose another folder, or overwrite it (--force)\n")
 
 
 @pytest.fixture

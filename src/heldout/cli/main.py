@@ -64,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with _terminable():
             code = _run(given)
         sys.stdout.flush()
-        if closed and sys.stdout.buffer.tell() and "--gate" not in given:  # its answer is the code
+        gate = any(word.startswith("--gate") for word in given)  # whose answer is the exit code
+        if closed and sys.stdout.buffer.tell() and not gate:
             raise OSError(errno.EBADF, "standard output is closed")  # noqa: TRY301
     except HeldoutError as error:
         from heldout.cli.options import spelled
@@ -118,10 +119,10 @@ def _about(command: str) -> str:
     if command not in {*COMMANDS, *_HELP}:
         from heldout.cli.options import meant
 
-        what = "option" if command.startswith("-") else "command"
         said = (
-            f"unknown {what} {command!r}: {meant(command, COMMANDS)}" if command else "no command"
+            f"unknown command {command!r}: {meant(command, COMMANDS)}" if command else "no command"
         )
+        said = f"unknown option {command}" if command.startswith("-") else said
         raise InputError(f"{said} (see heldout --help)")
     from heldout.cli.help import help_of, help_of_all
 

@@ -13,7 +13,6 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.collection import Collection
     from heldout.experiment.results.results import Results
 
 
@@ -42,12 +41,13 @@ def run(arguments: Sequence[str]) -> int:
     options = complete(parser().read(arguments), "report")
     output = options.output or "report.html"
     check_page(output)
+    from heldout.experiment.experiment import stored_collection
     from heldout.report.page import page
     from heldout.report.page.render import write_page
 
     several = [_read(folder, verify=not options.unverified) for folder in options.files]
     collections = [
-        _collection(results, folder, options.collection)
+        stored_collection(folder, results, options.collection)
         for folder, results in zip(options.files, several, strict=True)
     ]
     kinds = {results.manifest["settings"]["by"] for results in several}
@@ -92,23 +92,3 @@ def _read(folder: str, *, verify: bool) -> Results:
         )
     with _whole(folder):
         return Results.read(place, verify=verify)
-
-
-def _collection(results: Results, folder: str, name: str | None) -> Collection | None:
-    """The collection that was evaluated, if it is at hand."""
-    if results.task != "ranking":
-        return None
-    if name is None:
-        from heldout.experiment.experiment import stored_collection
-
-        return stored_collection(folder, results)
-    from heldout.data.collection_files import read_collection
-
-    collection = read_collection(name)
-    wanted = results.manifest["fingerprints"]["collection"]
-    if collection.fingerprint() == wanted:
-        return collection
-    raise InputError(
-        f"--collection {name}: not the collection of the experiment (fingerprint "
-        f"{collection.fingerprint()[:16]}, expected {wanted[:16]}): name that one"
-    )

@@ -61,7 +61,11 @@ def run(arguments: Sequence[str]) -> int:
     file = None if options.assignments == "-" else options.assignments
     kind = by_suffix(file, ("tsv", "csv"), "tsv")
     collection = _collection(options)
-    splits = _splits(collection, options)
+    table = plan_table(options)
+    if options.sample is not None:
+        table = {"kind": "holdout", "test": options.sample}
+    table = of_both(table) if options.by == "both" else table
+    splits = splits_of(table, options.by, collection, options)
     if options.assignments is not None:
         from heldout.resample.export import fold_table
 
@@ -149,24 +153,22 @@ def _collection(options: argparse.Namespace) -> Collection:
     return judged_collection(paths)
 
 
-def _splits(collection: Collection, options: argparse.Namespace) -> Splits:
+def splits_of(
+    table: dict[str, Any], by: Any, collection: Collection, options: argparse.Namespace
+) -> Splits:
+    """The splits of a collection by the plan in a table."""
     from heldout.experiment.given import plan_from_table
     from heldout.experiment.problems import ExperimentError, Problems
     from heldout.resample.plan import Plan, ResamplingWarning
 
-    table = plan_table(options)
-    if options.sample is not None:
-        table = {"kind": "holdout", "test": options.sample}
     problems = Problems()
-    plan = plan_from_table(
-        of_both(table) if options.by == "both" else table, options.by, options.seed, problems
-    )
+    plan = plan_from_table(table, by, options.seed, problems)
     if plan is None:
         raise ExperimentError(problems.found, place_of=place_of(options))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResamplingWarning)  # they are notes of the splits, too
         if isinstance(plan, Plan):
-            return plan.splits(collection, options.by)
+            return plan.splits(collection, by)
         return plan.splits(collection)
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.inputs import given_measures, open_collection, plan_table
-from heldout.cli.options import Parser, complete, place_of
+from heldout.cli.options import Parser, complete
 from heldout.cli.output import emit, format_of, note, write
 from heldout.cli.progress import progress_bar
+from heldout.cli.split import splits_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
-    from heldout.data.collection import Collection
     from heldout.experiment.systems.models import ModelSystem
 
 EXAMPLES: Final = """\
@@ -61,6 +60,7 @@ def run(arguments: Sequence[str]) -> int:
     from heldout.experiment.studies.bias import StudySettings, bias_study
     from heldout.measure.names import parse_measure
     from heldout.report.studies import study_figures
+    from heldout.report.table import note_lines
 
     settings = StudySettings(
         parse_measure(given_measures([options.measure], "ranking")[0], "ranking"),
@@ -79,9 +79,10 @@ def run(arguments: Sequence[str]) -> int:
             raise InputError(f"{options.collection} has no judgements: give --qrels")
         index = build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
         candidates = Candidates.make(index, collection, system.models(system.search.points))
-        groups = _groups(collection, options)
+        splits = splits_of(plan_table(options) | {"folds": 2}, "document", collection, options)
+        note(note_lines(splits.notes), options)
         with progress_bar("draws", quiet=options.quiet) as progress:
-            study = bias_study(candidates, settings, progress, groups=groups)
+            study = bias_study(candidates, settings, progress, groups=splits.groups)
         if options.figures:
             for name, text in study_figures(study, collection.queries.ids).items():
                 emit(text, f"{options.figures}/{name}")
@@ -97,25 +98,3 @@ def _system(text: str) -> ModelSystem:
     if not isinstance(system, ModelSystem):
         raise InputError(f"--system {text}: a study needs a built-in model")
     return system
-
-
-def _groups(collection: Collection, options: argparse.Namespace) -> Any:
-    """The group of each document, or None; notes about them go to standard error."""
-    import warnings
-
-    from heldout.experiment.given import plan_from_table
-    from heldout.experiment.problems import ExperimentError, Problems
-    from heldout.report.table import note_lines
-    from heldout.resample.plan import ResamplingWarning
-
-    problems = Problems()
-    plan: Any = plan_from_table(
-        plan_table(options) | {"folds": 2}, "document", options.seed, problems
-    )
-    if problems.found:
-        raise ExperimentError(problems.found, place_of=place_of(options))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResamplingWarning)  # the notes say the same
-        splits = plan.splits(collection, "document")
-    note(note_lines(splits.notes), options)
-    return splits.groups

@@ -367,12 +367,15 @@ def stored_collection(
     from heldout.retrieve.index_files import is_index
 
     manifest = results.manifest
+    if results.task != "ranking":
+        return None
     wanted = manifest["fingerprints"]["collection"]
     if name is not None:
         collection = read_collection(name)
         if collection.fingerprint() != wanted:
-            said = f"has fingerprint {collection.fingerprint()[:16]}, expected {wanted[:16]}"
-            raise InputError(f"{name} is not the collection that was evaluated ({said})")
+            said = f"fingerprint {collection.fingerprint()[:16]}, expected {wanted[:16]}"
+            what = f"not the collection of the experiment ({said})"
+            raise InputError(what, argument="collection", value=name)
         return collection
     try:
         if manifest["settings"]["collection"]["name"].startswith("pydocs-"):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.errors import InputError
+from heldout.infer.comparison import note_measures
 from heldout.infer.draws import check_draws
 from heldout.infer.results import TIE, Interval
 from heldout.measure.rank_correlation import batch_correlations
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.comparison import Claim, Comparison
@@ -154,3 +158,17 @@ def _verdict(comparison: Comparison, claim: Claim, name: str) -> Verdict:
         return "no difference"
     better = (claim.difference.estimate > 0) == comparison.scores.higher_is_better
     return "better" if better == (claim.first == name) else "worse"
+
+
+def comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return comparisons as in JSON, each with its agreement with the first."""
+    first, *others = note_measures(comparisons)
+    records = [first.to_dict()]
+    for other in others:
+        agreement = {
+            "measure": first.scores.measure,
+            "correlations": measured_agreement(first, other),
+            "verdict_changes": verdict_changes(first, other),
+        }
+        records.append(other.to_dict() | {"agreement": plain(agreement)})
+    return records

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 NAMED: Final = 8  # systems that a sentence names; the table has all
 
 
-# ---- numbers as they are printed -----------------------------------------------------------------
-
-
 def interval(low: float | None, high: float | None, form: str = "z.4f") -> str:
     """An interval; a side without a bound ends at infinity."""
     if low is None or high is None or math.isnan(low):

@@ -229,7 +229,6 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     if any((sorted(b.names), b.baseline) != (names, baseline) for b in standings):
         raise InputError("one table needs the same systems and baseline in every measure")
     lettered = len(names) <= len(ascii_lowercase)
-    label, comma = ("letter", "") if lettered else ("number", ",")
     numbers = map(str, range(1, len(names) + 1))
     labels = dict(zip(names, ascii_lowercase if lettered else numbers, strict=False))
     columns = []
@@ -242,9 +241,7 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
                 marks[gap.first if gap.second == baseline else gap.second].add("†")
         cells = {}
         for row in board.rows:
-            mark = comma.join(
-                label for label in (*labels.values(), "†") if label in marks[row.name]
-            )
+            mark = ",".join(label for label in (*labels.values(), "†") if label in marks[row.name])
             cells[row.name] = Cell(number(row.score), mark, bold=row.score == board.rows[0].score)
         columns.append(cells)
     rows: list[list[str | Cell]] = [
@@ -252,7 +249,7 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     ]
     sizes = " / ".join(dict.fromkeys(board.size for board in standings))
     test = f"({how}, p < {round(1 - first.level, 6):g}, {sizes})"
-    meaning = f"Superscripts: significantly better than the system with that {label} {test}."
+    meaning = f"Superscripts: significantly better than the system with that label {test}."
     if baseline is not None:
         meaning = f"Dagger: significantly different from {baseline} {test}."
     head = ["", "system", *(board.measure for board in standings)]

@@ -143,7 +143,8 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
     ink = {"color": look.ink, "stroke": look.ink, "fill": look.ink}
     faint = {"color": look.faint, "stroke": look.faint}
     text = {"labelColor": look.ink, "titleColor": look.ink, "titleFontWeight": "normal"}
-    sizes = {"labelFontSize": 12, "titleFontSize": 12}
+    guide = {**text, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220}
+    symbols = {"symbolOpacity": 1, "symbolSize": 90, "gradientLength": 150}
     lines = {"domainColor": look.faint, "tickColor": look.faint, "gridColor": look.grid}
     title = {"color": look.ink, "subtitleColor": look.faint, "fontSize": 15, "fontWeight": 600}
     return {
@@ -152,16 +153,10 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
         "padding": 8,
         "view": {"stroke": None},
         "title": {**title, "subtitleFontSize": 12, "anchor": "start", "offset": 12},
-        "axis": {**text, **sizes, **lines, "labelLimit": 220, "labelOverlap": True},
+        "axis": {**guide, **lines, "titleLimit": 520, "labelOverlap": True},
         "axisQuantitative": {"tickCount": 7},
-        "legend": {
-            **text,
-            "symbolOpacity": 1,
-            "orient": "top",
-            "gradientLength": 150,
-            "labelLimit": 260,
-        },
-        "header": {**text, **sizes, "labelFontWeight": 600, "labelLimit": 300},
+        "legend": {**guide, "labelLimit": 260, "orient": "top", **symbols},
+        "header": {**guide, "labelFontWeight": 600, "labelLimit": 300},
         "range": {
             "category": list(look.colours),
             "ordinal": list(look.ramp[2:]),

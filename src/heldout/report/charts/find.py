@@ -259,6 +259,7 @@ def charts_of_files(
     from heldout.data.prediction_files import detect_task, read_class_predictions
     from heldout.data.predictions import one_set_of_classes
     from heldout.data.scores import read_scores
+    from heldout.experiment.experiment import stored_collection
     from heldout.experiment.results.results import Results
     from heldout.infer.compare import compare
 
@@ -267,7 +268,9 @@ def charts_of_files(
         return _numbered(_of_figure_files(place, measure or "score"))
     if alone and place.is_dir():
         results = Results.read(place, verify=verify)
-        return charts(results, measure=measure, texts=_texts(place, results, collection))
+        known = stored_collection(place, results, collection)
+        texts = None if known is None else known.queries.to_dict()
+        return charts(results, measure=measure, texts=texts)
     if alone and place.suffix.lower() == ".json":
         return _numbered(_of_json(place))
     task = detect_task(paths)
@@ -280,14 +283,6 @@ def charts_of_files(
         )
     read = (read_class_predictions(path, positive=positive) for path in paths)
     return list(_of_predictions(one_set_of_classes([each for of in read for each in of]), positive))
-
-
-def _texts(place: Path, results: Results, name: str | None) -> dict[str, str]:
-    """The texts of the queries in the collection that is named, or in that of the experiment."""
-    from heldout.experiment.experiment import stored_collection
-
-    collection = stored_collection(place, results, name) if results.task == "ranking" else None
-    return {} if collection is None else collection.queries.to_dict()
 
 
 def _of_json(place: Path) -> list[Chart]:

@@ -19,7 +19,7 @@ from heldout.report.standing import standing
 from heldout.report.table import Table, printable, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from heldout.experiment.results.results import Results
     from heldout.infer.agreement import Agreement
@@ -36,29 +36,7 @@ NEW: Final = {
     "both": "New queries, new documents",
 }
 MACHINE: Final = "Human and machine judgements"
-JUDGES: Final = "Each judge alone"
-SELECTED: Final = "Selected parameters (tuned on all data)"
 OTHER: Final = "Another question, new queries on these documents"
-COLUMN: Final = {  # what columns are; those of a measure, a test or an interval follow the result
-    "vs best": "score minus that of the best system; * marks a significant difference",
-    "difference": "score minus that of the reference, or first minus second system; * marks a "
-    "significant difference",
-    "group": "systems that share a letter are not significantly different",
-    "judged": "share of the first ten documents that is judged",
-    "effect size d_z": "mean difference divided by the standard deviation of the differences",
-    "won/tied/lost": "units on which the first system is better, equal, worse",
-    "sd over runs": "standard deviation between repeated runs: values.parquet",
-    "splits": "splits that selected the same parameters: folds.parquet",
-    "training score": "on the data used for tuning, optimistic: summary.json",
-    "optimism": "training score minus held-out score: summary.json",
-    "settings tried": "size of the grid: manifest.json",
-    "parameters": "selected on the training side of the split: folds.parquet",
-    "training": "score on the training side of the split: folds.parquet, train",
-    "held out": "score on the held-out side of the split: folds.parquet, held_out",
-    "combined": "prediction-powered estimate from both, unbiased for any machine",
-    "weight": "weight of the machine, 0 to 1",
-    "counts like": "human queries that would give as precise an estimate by themselves",
-}
 
 
 class Block(NamedTuple):
@@ -76,7 +54,6 @@ class Part(NamedTuple):
     tables: Sequence[Block] = ()
     latex: str = ""  # the table for a paper
     about: Sequence[str] = ()  # what the numbers mean
-    sources: Mapping[str, str] = {}  # what the columns are, and where they come from
     charts: Sequence[Chart] = ()
     units: Mapping[str, Any] | None = None  # the columns of the table of all units
     rankings: Mapping[str, Any] | None = None  # apart: parsed when the first unit is opened
@@ -88,6 +65,12 @@ class Part(NamedTuple):
     provenance: Sequence[tuple[str, str]] = ()
     record: str = ""  # all settings, as they were stored
     methods: Sequence[str] = ()  # keys of citations
+
+    @property
+    def heads(self) -> set[str]:
+        """The columns of all tables; of several systems, without the name of the system."""
+        blocks = [*self.tables, *self.tuning, *self.folds]
+        return {head.rpartition(": ")[2] for block in blocks for head in block.table.head}
 
     @property
     def sections(self) -> list[tuple[str, str]]:
@@ -130,7 +113,6 @@ def _of_comparisons(
         blocks,
         shown.paper_text(comparisons),
         [line for each in comparisons for line in shown.how_lines(each, full=True)],
-        _sources(blocks, first, dict.fromkeys(measures, "mean over the units")),
         charts,
         checks=distinct([note for each in comparisons for note in each.warnings] + left),
         looks=_looks(ledger, first.scores.data),
@@ -159,17 +141,18 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     for board in boards:
         systems = experiment.measure_tables(results, board, full=True)[0]
         tables += _blocks(board, None if new_documents else known.get(board.measure), systems)
-    tables += [_named(table, JUDGES, JUDGES) for table in experiment.judge_tables(results)]
+    tables += [_named(table, MACHINE, MACHINE) for table in experiment.judge_tables(results)]
     for each in compared if new_documents else ():
         blocks = _blocks(standing(each), each)
         tables += [Block(table, f"{OTHER}: {fold or 'systems'}") for table, fold in blocks]
     tuned = [system for system in results.summary if system["tuned"]]
     selected = experiment.tuning_table(results, full=True)
-    tuning = [] if selected is None else [_named(selected, SELECTED)]
-    tuning += [
-        Block(experiment.settings_table(results, system), f"{system['name']}: the best settings")
-        for system in tuned
-    ]
+    tuning = (
+        [] if selected is None else [_named(selected, "Selected parameters (tuned on all data)")]
+    )
+    for system in tuned:
+        table = experiment.settings_table(results, system)
+        tuning.append(Block(table, f"{system['name']}: the best settings"))
     splits = experiment.split_table(results)
     differ = any(len(system["chosen"]) > 1 for system in tuned)
     folds = [] if splits is None else [Block(splits, "" if differ else "Each split")]
@@ -177,8 +160,6 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     if not ranked:  # as the comparisons of these results name their data
         data = results.scores(systems=results.systems[:1], by_unit=False).data
     about, plan = experiment.result_lines(results, full=True), printable(settings["plan_in_words"])
-    sources = dict.fromkeys(results.measures, "held-out estimate: summary.json, values.parquet")
-    sources[f"{settings['tune_for']} on all data"] = "training score, optimistic: surface.parquet"
     models = [str(system.get("model", "")) for system in settings["systems"]]
     return Part(
         NEW[settings["by"]] if ranked else "New rows",
@@ -186,7 +167,6 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
         tables,
         write_tables([shown.paper_table(boards, how)], "paper"),
         about,
-        _sources([*tables, *tuning, *folds], None if new_documents else own, sources),
         charts,
         tuning=tuning,
         plan=next(line for line in about if line.startswith(plan)),
@@ -230,20 +210,16 @@ def title_of(given: Sequence[Any]) -> str:
         return "Do machine judgements agree with human ones?"
     asked = set()
     for of in given:
-        board, names, data = standing(of[0] if isinstance(of, list) else of), [], ""
         if isinstance(of, list):
-            names = of[0].scores.systems
+            board, names, data = standing(of[0]), of[0].scores.systems, ""
         else:
-            settings = of.manifest["settings"]
+            board, settings = standing(of), of.manifest["settings"]
             data = str(settings["collection" if of.task == "ranking" else "data"]["name"])
             data = "pydocs" if data.startswith("pydocs-") else data
             names = [each["name"] for each in of.summary if not each.get("baseline")]  # not asked
         board = board._replace(rows=tuple(map(board.row, names)))
-        asked.add((question(board, "" if data in {"data", "collection"} else data), data))
-    if len(asked) == 1:
-        return str(asked.pop()[0])
-    shared = {data for _, data in asked}
-    return f"{len(given)} experiments{f' on {shared.pop()}' if len(shared) == 1 else ''}"
+        asked.add(question(board, "" if data in {"data", "collection"} else data))
+    return str(asked.pop()) if len(asked) == 1 else f"{len(given)} experiments"
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -278,26 +254,6 @@ def _named(table: Table, title: str, fold: str = "", notes: Sequence[str] = ()) 
     return Block(replace(table, rows=table.cells, title=title, notes=[*table.notes, *notes]), fold)
 
 
-def _sources(
-    blocks: Iterable[Block], comparison: Comparison | None, measures: Mapping[str, str]
-) -> dict[str, str]:
-    """For each column what it is and where it comes from."""
-    known, gap, mean = {**COLUMN, **measures}, "summary.json", "summary.json"
-    if comparison is not None:
-        claim = comparison.claims[0]
-        gap, mean = claim.difference.method, comparison.systems[0].mean.method
-        known["p"] = f"p-value of the verdict ({test_name(comparison)})"
-        known |= {f"p ({test.test})": test.detail or test.method for test in claim.outcomes}
-    sources = {}
-    for head in dict.fromkeys(name for block in blocks for name in block.table.head):
-        name = head.rpartition(": ")[2].partition(" (of ")[0]
-        if name in known:
-            sources[head] = known[name]
-        elif " CI" in name or "interval" in name:
-            sources[head] = f"confidence interval ({mean if 'score' in name else gap})"
-    return sources
-
-
 def _looks(ledger: str | None, data: str) -> Block | None:
     """The evaluations of a ledger on the same data, in the order in which they were made."""
     if ledger is None:
@@ -305,14 +261,12 @@ def _looks(ledger: str | None, data: str) -> Block | None:
     every = read_ledger(ledger)
     own = [look for look in every if look.fingerprint == data]
     others = len({look.fingerprint for look in every} - {data})
-    more = f", and evaluations on {others} other data" if others else ""
-    note = (
-        f"{ledger} has {count_of(len(own), 'evaluation')} on these data{more}. p is of an "
-        "evaluation alone; Holm: adjusted for all evaluations on these data."
-    )
+    words = f"{ledger} has {count_of(len(own), 'evaluation')} on these data"
+    words += f", and evaluations on {others} other data." if others else "."
+    note = "p is of an evaluation alone; Holm: adjusted for all evaluations on these data."
     (table,) = ledger_tables(own)
     table = table.columns(range(1, len(table.head)))
-    return _named(table, "Evaluations on these data", notes=[note])
+    return _named(table, "Evaluations on these data", notes=[words, note])
 
 
 # ---- charts --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import re
+from contextlib import suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,51 +36,47 @@ def of_results(results: Results) -> Pairs:
     """The manifest of an experiment as names and values."""
     manifest: Mapping[str, Any] = results.manifest
     settings = {"command of the run": results.timings.get("command"), **manifest["settings"]}
-    pairs = [(f"system {each['name']}", _system(each)) for each in settings.pop("systems")]
-    settings["versions"] = manifest["versions"]
-    pairs[:0] = [(name.replace("_", " "), _words(value)) for name, value in settings.items()]
-    pairs += [
-        (f"fingerprint of the {name}", str(value or ""))
-        for name, value in manifest["fingerprints"].items()
-    ]
-    pairs += [(f"policy: {name}", str(words)) for name, words in manifest["policies"].items()]
-    pairs += _signatures(results.measures) if results.task == "ranking" else []
-    return [pair for pair in pairs if pair[1]]
+    systems = {f"system {each['name']}": _system(each) for each in settings.pop("systems")}
+    prints = {
+        f"fingerprint of the {name}": value for name, value in manifest["fingerprints"].items()
+    }
+    policies = {f"policy: {name}": words for name, words in manifest["policies"].items()}
+    measures = _signatures(results.measures) if results.task == "ranking" else {}
+    versions = {"versions": manifest["versions"]}
+    return _pairs(settings) + _pairs(systems | versions | prints | policies | measures)
 
 
 def of_comparisons(comparisons: Sequence[Comparison]) -> Pairs:
     """The settings of comparisons as names and values."""
-    first, how = comparisons[0], comparisons[0].analysis
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
-    pairs = [
-        ("data", first.scores.data),
-        ("units", f"{len(first.scores.units):,}"),
-        ("tests", f"{', '.join(how.tests)}; correction {how.correction or 'none'}"),
-        ("alternative, level", f"{first.alternative}, {first.level:g}"),
-        ("seed", str(how.seed)),
-        ("baseline", first.baseline or "none: all pairs"),
-        ("versions", f"heldout {__version__}, python {platform.python_version()}, {libraries}"),
-        *_signatures([each.scores.measure for each in comparisons]),
-    ]
-    return [pair for pair in pairs if pair[1]]
+    scores, how = comparisons[0].scores, comparisons[0].analysis._replace(asked=None, why="")
+    given = {"data": scores.data, "units": len(scores.units), **how._asdict()}
+    libraries = {name: version(name) for name in ("numpy", "scipy")}
+    versions = {"heldout": __version__, "python": platform.python_version(), **libraries}
+    measures = _signatures([each.scores.measure for each in comparisons])
+    return _pairs({**given, "versions": versions, **measures})
 
 
-def _signatures(measures: Iterable[str]) -> Pairs:
+def _pairs(settings: Mapping[str, Any]) -> Pairs:
+    """Names and values, without those that are not set."""
+    shown = {name: _words(value) for name, value in settings.items()}
+    return [(name, words) for name, words in shown.items() if words]
+
+
+def _signatures(measures: Iterable[str]) -> dict[str, str]:
     """Every known measure with all its parameters and its definition."""
     from heldout.measure.names import parse_measure
     from heldout.measure.ranking.evaluate import variants_in_words
 
-    pairs = []
+    signatures = {}
     for name in measures:
-        try:
+        with suppress(HeldoutError):  # scores may have a name of the user's own
             measure = parse_measure(name, "ranking")
-        except HeldoutError:  # of scores with a name of the user's own
-            continue
-        inner = ", ".join(f"{key}={value!r}" for key, value in measure.params)
-        cutoff = "" if measure.cutoff is None else f"@{measure.cutoff}"
-        words = [measure.definition.summary, *(line for _, line in variants_in_words([measure]))]
-        pairs.append((f"measure {name}", f"{measure.family}({inner}){cutoff}: {' '.join(words)}"))
-    return pairs
+            inner = ", ".join(f"{key}={value!r}" for key, value in measure.params)
+            cutoff = "" if measure.cutoff is None else f"@{measure.cutoff}"
+            variants = " ".join(line for _, line in variants_in_words([measure]))
+            words = f"{measure.definition.summary} {variants}"
+            signatures[f"measure {name}"] = f"{measure.family}({inner}){cutoff}: {words}"
+    return signatures
 
 
 def _words(value: Any) -> str:
@@ -87,7 +84,7 @@ def _words(value: Any) -> str:
     if isinstance(value, dict):
         parts = {name: _words(part) for name, part in value.items() if part is not None}
         return ", ".join(f"{name} {part}" for name, part in parts.items() if part)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(_words, value))
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
