@@ -179,11 +179,8 @@ def anova_table(comparison: Comparison) -> list[Table]:
     if anova is None:
         return []
     rows = []
-    for name, source in (
-        ("systems", anova.systems),
-        (comparison.scores.unit, anova.blocks),
-        ("residual", anova.residual),
-    ):
+    names = ("systems", comparison.scores.unit, "residual")
+    for name, source in zip(names, anova[:3], strict=True):
         tested = math.isfinite(source.f)
         squares = f"{source.sum_of_squares:.4f}", f"{source.mean_square:.6f}"
         test = (f"{source.f:.3f}", p_value(source.p)) if tested else ("—", "—")
@@ -280,16 +277,13 @@ def gates_junit(results: Sequence[GateResult]) -> str:
     from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
     failures = str(sum(not result.passed for result in results))
-    counts = {"tests": str(len(results)), "failures": failures, "errors": "0", "skipped": "0"}
+    counts = {"tests": str(len(results)), "failures": failures, "errors": "0"}
     suite = Element("testsuite", {"name": "heldout compare", **counts})
     for result in results:
         title = f"{result.first} {result.kind} {result.second} in {result.measure}"
         case = SubElement(suite, "testcase", classname="heldout", name=printable(title))
-        verdict = gate_sentence(result)
-        if result.passed:
-            properties = SubElement(case, "properties")
-            SubElement(properties, "property", name="verdict", value=verdict)
-        else:
-            SubElement(case, "failure", message=verdict)
+        if not result.passed:
+            SubElement(case, "failure", message=gate_sentence(result))
+        SubElement(case, "system-out").text = gate_sentence(result)
     indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suite, encoding="unicode")}\n'
