@@ -19,7 +19,24 @@ if TYPE_CHECKING:
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.results.results import Results
 
-_EXAMPLES = """\
+_USAGE: Final = (
+    "COLLECTION --system SYSTEM [--system SYSTEM ...]\n"
+    "QRELS --system 'NAME=RUNS' [--system 'NAME=RUNS' ...]\nEXPERIMENT.toml\nRESULTS"
+)
+_INPUT: Final = (
+    "collection (pydocs, irds:NAME, a folder, a file, an index), judgements if all systems are run "
+    "files, an experiment (.toml), or a results folder to repeat"
+)
+
+
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
+        "run",
+        "Tune systems on training data, measure them on held-out data, and compare them.",
+        {"experiment INPUT": _INPUT},
+        usage=_USAGE,
+        examples="""\
   heldout run pydocs --system 'bm25(k1=0.5:3:6, b=0:1:5)' --system 'ql-jm(lambda=0:1:11)'
   heldout run pydocs --system 'bm25(k1=0.5:3:6)' --by document --folds 5 -m nDCG@10 -m AP
   heldout run scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)' -o results
@@ -36,8 +53,8 @@ _EXAMPLES = """\
   heldout run experiment.toml -o results --resume      continue after an interruption
   heldout run experiment.toml -o results --dask tcp://node1:8786
   heldout run results -o again                         repeat an experiment
-"""
-_NOTES = """\
+""",
+        notes="""\
 A system is a model with parameters, run files, or a function f(train, test, **parameters) in a
 Python file, which is executed. k1=0.9 is fixed; k1=0.5:3:6 (from:to:count) and b=0.3,0.75 are
 tuned on the training data of each split. Run files with * or ? are the settings of one system,
@@ -56,26 +73,7 @@ experiment.toml that -o FOLDER keeps, or given in Python.
 If all systems are run files or fusions of them and queries are held out, judgements are enough.
 A file with task = "classification" or "regression" has a table as [data] (file, target, text or
 features) and scikit-learn estimators as systems (estimator = "module:name", step__param in space).
-"""
-_USAGE: Final = (
-    "COLLECTION --system SYSTEM [--system SYSTEM ...]\n"
-    "QRELS --system 'NAME=RUNS' [--system 'NAME=RUNS' ...]\nEXPERIMENT.toml\nRESULTS"
-)
-_INPUT: Final = (
-    "collection (pydocs, irds:NAME, a folder, a file, an index), judgements if all systems are run "
-    "files, an experiment (.toml), or a results folder to repeat"
-)
-
-
-def parser() -> Parser:
-    """The parser of this command."""
-    return Parser(
-        "run",
-        "Tune systems on training data, measure them on held-out data, and compare them.",
-        {"experiment INPUT": _INPUT},
-        usage=_USAGE,
-        examples=_EXAMPLES,
-        notes=_NOTES,
+""",
     )
 
 

@@ -20,23 +20,6 @@ if TYPE_CHECKING:
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
 
-EXAMPLES: Final = """\
-  heldout search pydocs -o bm25.run
-  heldout search pydocs --query "invert a matrix"
-  heldout search pydocs --model 'ql-dirichlet(mu=500)' -o ql.run
-  heldout search scifact --stemmer english --model 'bm25(k1=0.9, b=0.4)' -o bm25.run
-  heldout search pydocs --index pydocs.index -o bm25.run
-  heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
-  heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
-"""
-NOTES: Final = """\
-A collection is indexed in memory on every call; for a large one build the index once (heldout
-index) and name it with --index; it must be of the same documents. The run is written to -o FILE
-(.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output;
-heldout eval measures it.
-Vectors (.npy, one row per document or query) have their ids in docs.ids or docs.txt beside them,
-one per line. All documents are compared: the ranking is exact.
-"""
 MOST: Final = 1000  # documents of a query …
 MOST_SHOWN: Final = 10  # … and of words that are given as a query
 
@@ -46,7 +29,28 @@ def parser() -> Parser:
     words = "pydocs, irds:NAME, a folder or a file; or an index, with --queries or --query"
     summary = "Search a collection and write a run."
     what = {"collection COLLECTION_OR_INDEX": words}
-    return Parser("search", summary, what, examples=EXAMPLES, notes=NOTES)
+    return Parser(
+        "search",
+        summary,
+        what,
+        examples="""\
+  heldout search pydocs -o bm25.run
+  heldout search pydocs --query "invert a matrix"
+  heldout search pydocs --model 'ql-dirichlet(mu=500)' -o ql.run
+  heldout search scifact --stemmer english --model 'bm25(k1=0.9, b=0.4)' -o bm25.run
+  heldout search pydocs --index pydocs.index -o bm25.run
+  heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
+  heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
+""",
+        notes="""\
+A collection is indexed in memory on every call; for a large one build the index once (heldout
+index) and name it with --index; it must be of the same documents. The run is written to -o FILE
+(.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output;
+heldout eval measures it.
+Vectors (.npy, one row per document or query) have their ids in docs.ids or docs.txt beside them,
+one per line. All documents are compared: the ranking is exact.
+""",
+    )
 
 
 def run(arguments: Sequence[str]) -> int:
