@@ -53,7 +53,10 @@ def run(arguments: list[str]) -> int:
     if shown:
         index = Index.open(options.collection)
         if options.verify:
-            index.verify()
+            try:
+                index.verify()
+            except InputError as error:
+                raise InputError(f"{options.collection}: {error}") from None
             note(["all checksums match"], options)
     else:
         index = _build(options)

@@ -81,6 +81,8 @@ def run(arguments: list[str]) -> int:
     options = complete(given, "run", "systems" if described else "experiment")
     if options.resume and options.output is None:
         raise InputError("--resume needs the folder of the run: -o FOLDER")
+    if options.resume and options.force:
+        raise InputError("--resume continues and --force starts from scratch: give one of them")
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.problems import ExperimentError
 

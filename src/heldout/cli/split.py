@@ -116,12 +116,14 @@ def _print_sample(options: argparse.Namespace) -> None:
     """Print the ids of randomly drawn queries, one per line: those that -o would write."""
     from heldout.resample.plans import HoldOut
 
-    ids = _query_ids(options)
-    split = HoldOut(options.sample, seed=options.seed).splits(ids)[0]
+    ids, size = _query_ids(options), options.sample
+    if size >= len(ids):
+        raise InputError(f"--sample {size}: expected fewer than the {len(ids)} queries")
+    split = HoldOut(size, seed=options.seed).splits(ids)[0]
     drawn = [ids[row] for row in split.rows("test").tolist()]
     emit("".join(f"{query}\n" for query in sorted(drawn, key=str.encode)))
     queries = count_of(len(ids), "query", "queries")
-    note([f"{len(drawn)} of {queries}, drawn at random (seed {options.seed})"], options)
+    note([f"{size} of {queries}, drawn at random (seed {options.seed})"], options)
 
 
 def _query_ids(options: argparse.Namespace) -> Sequence[str]:
