@@ -54,14 +54,13 @@ def run(arguments: list[str]) -> int:
     given = parser().read(arguments)
     kind = inputs.kind_of(given)
     options = complete(given, "eval", kind)
-    form = format_of(
-        options, (*TABLES, *OF_RUNS), "tsv" if terminal_width(options) is None else "table"
-    )
+    formats = (*TABLES, *OF_RUNS) if kind == "ranking" else TABLES
+    form = format_of(options, formats, "tsv" if terminal_width(options) is None else "table")
+    if form not in formats:
+        raise InputError(f"--format {form} is for runs")
     if kind == "ranking":
         _rankings(options, form)
         return 0
-    if form in OF_RUNS:
-        raise InputError(f"--format {form} is for runs")
     if kind == "text":
         _scores(inputs.evaluate_texts(options), options, form)
         return 0
