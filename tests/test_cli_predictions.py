@@ -360,7 +360,7 @@ WRONG = {
     "compare weak.csv strong.csv --by-unit -m MCC --test wilcoxon": "wilcoxon is a test of means",
     "compare weak.csv strong.csv --by-unit -m MCC --correction tukey": "a test of means",
     "compare weak.csv strong.csv noise.csv --gate better": "needs a baseline",
-    "compare qrels.txt baseline.run improved.run --positive x": "--positive is for predicted classes",
+    "compare qrels.txt baseline.run improved.run --positive x": "--positive is for predicted",
     "compare qrels.txt baseline.run improved.run --by-unit": "--by-unit is for predicted classes",
 }
 

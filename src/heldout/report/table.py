@@ -281,12 +281,14 @@ def _paper(table: Table) -> str:
 
 def _separated(table: Table, delimiter: str) -> str:
     """Without marks, which are for people: a number that other programs read is a number."""
+    rows = [[escape_formula(cell.text) for cell in row] for row in table.lines]
+    if delimiter == "\t":  # `printable` has left no tabs
+        return "".join("\t".join(row) + "\n" for row in rows)
     import csv
     from io import StringIO
 
     text = StringIO()
-    rows = ([escape_formula(cell.text) for cell in row] for row in table.lines)
-    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
