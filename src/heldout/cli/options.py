@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
@@ -245,10 +246,6 @@ def _whole(text: str, least: int = 0) -> int:
     return int(text)
 
 
-def _share(text: str) -> float:
-    return int(text) if text.isdigit() else float(text)
-
-
 def _size(text: str) -> int:
     parts = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])I?B?|B)?\s*", text.upper())
     size = float(parts[1]) * 1024 ** " KMGT".index(parts[2] or " ") if parts else 1 << 60
@@ -264,7 +261,10 @@ KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
     "SEED": (int, "an integer"),
     "X": (float, "a number"),
     "X,Y": (lambda text: tuple(map(float, text.split(","))), "numbers such as 0.3,0.7"),
-    "SHARE": (_share, "a fraction or a number of units"),
+    "SHARE": (
+        lambda text: int(text) if text.isdigit() else float(text),
+        "a fraction or a number of units",
+    ),
     "SIZE": (_size, "a size such as 500MB or 1.5GB"),
 }
 """What values must be, by what the help calls them; all others are texts."""
@@ -285,7 +285,7 @@ class Option(NamedTuple):
 
     @property
     def long(self) -> str:
-        """Its first long spelling."""
+        """Its long spelling."""
         return next(flag for flag in self.flags if flag.startswith("--"))
 
     @property
@@ -336,35 +336,27 @@ def _option(line: str, *section: Any) -> Option:
     return Option(flags, metavar, repeat, choices, default, words, *section)
 
 
-class Parser:
+class Parser(NamedTuple):
     """The parser of a command.
 
     `arguments` are what follows the options, with help: ``{"files+ FILE": "runs"}``. `usage` has a
     line per way to call the command, `examples` are command lines, `notes` are below the options.
     """
 
-    def __init__(
-        self,
-        command: str,
-        summary: str,
-        arguments: Mapping[str, str],
-        *,
-        usage: str = "",
-        examples: str = "",
-        notes: str = "",
-    ) -> None:
-        self.command, self.summary, self.examples, self.notes = command, summary, examples, notes
-        self.arguments = [(*name.split(" ", 1), words) for name, words in arguments.items()]
-        shown = {"?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}
-        each = (shown.get(name[-1], "{0}").format(metavar) for name, metavar, _ in self.arguments)
-        self.usage = usage or " ".join(each)
+    command: str
+    summary: str
+    arguments: Mapping[str, str]
+    usage: str = ""
+    examples: str = ""
+    notes: str = ""
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """What was given, and nothing else; files and options may come in any order."""
-        # With a usage of our own, argparse does not format one at every start.
+        # argparse would format its own usage, for the width of the terminal, at every start.
         reader = _Reader(f"heldout {self.command}", usage="", add_help=False, allow_abbrev=False)
         reader.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=80)
-        for name, metavar, _ in self.arguments:
+        for words in self.arguments:
+            name, metavar = words.split(" ", 1)
             count = name[-1] if name[-1] in "?*+" else None
             reader.add_argument(name.rstrip("?*+"), nargs=count, metavar=metavar)
         for option in options_of(self.command):
@@ -381,7 +373,13 @@ class Parser:
         given, unknown = reader.parse_known_intermixed_args(list(arguments))
         if unknown:
             raise InputError(_unknown(unknown[0], self.command))
-        _check_together(given)
+        for names in ONE_OF:
+            flags = [_flag(name) for name in names if hasattr(given, name)]
+            if len(flags) > 1:
+                raise InputError(f"{flags[0]} and {flags[1]} exclude each other: give one of them")
+        for name, needed in NEEDS.items():
+            if hasattr(given, name) and not hasattr(given, needed):
+                raise InputError(f"{_flag(name)} goes with {_flag(needed)}")
         return given
 
 
@@ -391,28 +389,12 @@ class _Reader(argparse.ArgumentParser):
         raise InputError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
 
 
-def _check_together(given: argparse.Namespace) -> None:
-    """Refuse options that exclude each other, or that mean nothing without another."""
-    for names in ONE_OF:
-        flags = [_flag(name) for name in names if hasattr(given, name)]
-        if len(flags) > 1:
-            raise InputError(f"{flags[0]} and {flags[1]} exclude each other: give one of them")
-    for name, needed in NEEDS.items():
-        if hasattr(given, name) and not hasattr(given, needed):
-            raise InputError(f"{_flag(name)} goes with {_flag(needed)}")
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def complete(given: argparse.Namespace, command: str, kind: str = "") -> argparse.Namespace:
     """Refuse what has no effect for this kind of input; fill in the defaults of all others."""
     for option in options_of(command):
         if not hasattr(given, option.name):
-            switch = None if option.metavar or option.name == "format" else False
-            usual = option.value(option.default) if option.default else switch
-            setattr(given, option.name, usual)
+            usual = option.value(option.default) if option.default else None
+            setattr(given, option.name, usual if option.metavar else False)
         elif kind and option.inputs and kind not in option.inputs:
             own = [name for name in option.inputs if name != "systems" or command == "run"]
             named = " and ".join(INPUTS[name] for name in own)
@@ -420,27 +402,26 @@ def complete(given: argparse.Namespace, command: str, kind: str = "") -> argpars
     return given
 
 
-def meant(given: str, known: Iterable[str]) -> str:
+def meant(given: str, known: Sequence[str], otherwise: str = "") -> str:
     """What may have been meant by a word that is not known."""
     from difflib import get_close_matches  # only for a mistake
 
-    known = list(known)
     close = get_close_matches(given, known, 1, 0.7)
     close = close or [name for name in known if name.startswith(given)]
-    return f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
+    usual = otherwise or f"expected one of {', '.join(known)}"
+    return f"did you mean {close[0]}?" if close else usual
 
 
 def _unknown(given: str, command: str) -> str:
     """What to do about an option that this command does not have."""
-    flag = given.partition("=")[0]
+    flag, see = given.partition("=")[0], f"see heldout {command} --help"
     if not flag.startswith("-"):
-        return f"unexpected {given!r} (see heldout {command} --help)"
+        return f"unexpected {given!r} ({see})"
     homes = [name for option in options_of() if flag in option.flags for name in option.commands]
     if homes:
         return f"{flag} is an option of heldout {', '.join(homes)}, not of heldout {command}"
-    hint = meant(flag, [name for option in options_of(command) for name in option.flags])
-    see = hint if hint.startswith("did") else f"see heldout {command} --help"
-    return f"unknown option {flag}: {see}"
+    known = [name for option in options_of(command) for name in option.flags]
+    return f"unknown option {flag}: {meant(flag, known, see)}"
 
 
 # Python's names as options
@@ -448,7 +429,7 @@ def _unknown(given: str, command: str) -> str:
 SPELLED: Final = {
     "by='unit'": "--by-unit",
     "verify=False": "--unverified",
-    "missing='zero'": "without --intersection",
+    "missing='skip'": "--intersection",
     "workers": "--jobs",
     "memory": "--max-memory",
 }
@@ -457,11 +438,9 @@ SPELLED: Final = {
 
 def spelled(argument: Argument, command: str) -> str:
     """A Python argument as an option of a command, if it has such an option."""
-    if str(argument) in SPELLED:
-        return SPELLED[str(argument)]
-    names = {argument.name, argument.name.removesuffix("s")}
+    flag = SPELLED.get(str(argument)) or SPELLED.get(argument.name) or _flag(argument.name)
     for option in options_of(command):
-        if option.name in names or option.long == SPELLED.get(argument.name):
+        if flag in {option.long, f"{option.long}s"}:
             shown = argument.shown.strip("'\"")
             return f"{option.long} {shown}" if option.metavar else option.long
     return str(argument)
@@ -469,19 +448,20 @@ def spelled(argument: Argument, command: str) -> str:
 
 def place_of(given: argparse.Namespace) -> Callable[[str], str]:
     """Return what names a field of an experiment, such as ``systems[0].model``, as an option."""
-    import shlex
 
     def place(name: str) -> str:
         if entry := re.match(r"(system|measure)s\[(\d+)\]", name):
-            flag, number = {"system": "--system", "measure": "-m"}[entry[1]], int(entry[2])
-            texts = getattr(given, entry[1], None) or []
-            if number < len(texts) and isinstance(texts[number], str):
-                return f"{flag} {shlex.quote(texts[number])}"
-            return "--against" if flag == "--system" and given.against else flag
-        if name in {"collection", "collection.source", "collection.qrels"}:
+            texts, number = getattr(given, entry[1]) or [], int(entry[2])
+            if number < len(texts):
+                return f"--{entry[1]} {shlex.quote(texts[number])}"
+            return {"system": "--against", "measure": "--measure"}[entry[1]]
+        if name.startswith("collection"):
             return "--qrels" if given.qrels is not None else str(given.experiment)
-        known = {"plan": "", "queries": "", "documents": "", "systems": "--system"}
-        last = name.rpartition(".")[2]
-        return known.get(last, _flag(last)) if name.startswith(("plan", "systems")) else _flag(last)
+        known = {"plan": "", "plan.queries": "", "plan.documents": "", "systems": "--system"}
+        return known.get(name, _flag(name.rpartition(".")[2]))
 
     return place
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
