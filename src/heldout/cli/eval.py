@@ -77,8 +77,7 @@ def run(arguments: Sequence[str]) -> int:
     elif kind == "text":
         _scores(evaluate_texts(options), options, form)
     else:
-        with progress_bar("reading", quiet=options.quiet) as progress:
-            predictions = read_predictions(kind, options, progress)
+        predictions = read_predictions(kind, options)
         from heldout.measure.prediction.evaluate import evaluate_predictions
 
         measures = given_measures(options.measure, kind)

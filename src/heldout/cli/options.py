@@ -103,7 +103,7 @@ study | options
   --replicates GRADE=100  random half-samples per interval
 demo | options
   --files               write small example files (judgements, two runs) instead
-eval compare power | predictions
+eval compare power | predictions | ranking classification regression text
   --task ranking|classification|regression|text  what files hold (default: recognised by content)
 eval compare power chart | predictions | classification
   --positive CLASS      positive class of two (default: the last)
@@ -208,8 +208,6 @@ index | execution | collection
   --jobs N              threads (default: one per core)
   --max-memory SIZE     memory of the process (default: 1GB), unless ids and vocabulary need more
 """
-# All text is English, and looking for translations of argparse's takes time at every start.
-setattr(argparse, "_", lambda text: text)  # noqa: B010 - a name that its types do not have
 
 INPUTS: Final = {
     "ranking": "runs",
