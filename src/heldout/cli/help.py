@@ -59,7 +59,8 @@ def _filled(text: str) -> str:
     """Fill prose; an indented line is a command or an entry of a list, and stays as it is."""
     blocks: list[str] = []
     for is_prose, group in groupby(text.split("\n"), lambda line: line > "!"):
-        blocks += [_wrapped(" ".join(group))] if is_prose else group
+        lines = list(group)
+        blocks += [_wrapped(" ".join(lines))] if is_prose else lines
     return "\n".join(blocks).strip("\n")
 
 

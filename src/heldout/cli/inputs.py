@@ -205,21 +205,16 @@ _WORDS: Final = ("near-duplicates", "duplicates", "none")  # groups that are no 
 
 
 def plan_table(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of plans as the table ``[plan]`` of an experiment; without effect: refused."""
-    names = (*PLANS, "repeats", "validation", "stratify", "groups")
-    given = {name: getattr(options, name, None) for name in names}
-    given = {name: value for name, value in given.items() if value not in (None, False)}
-    named = next((name for name in given if name in PLANS), "folds")
-    for name in ("repeats", "stratify"):
-        if name in given and named not in {"folds", "hold_out"}:
-            raise InputError(f"--{name} goes with --folds and --hold-out")
-    if "groups" in given and named in {"folds_file", "test_ids", "later"}:
-        raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
+    """The options of plans as the table ``[plan]`` of an experiment."""
     table: dict[str, Any] = {}
-    for name, value in given.items():
+    for name in (*PLANS, "repeats", "validation", "stratify", "groups"):
+        value = getattr(options, name, None)
+        if value is None or value is False:
+            continue
         kind, field = PLANS.get(name, (None, name))
-        table |= {} if kind is None else {"kind": kind}
-        is_file = name in {"later", "groups"} and value not in _WORDS and os.path.isfile(str(value))
+        table |= {"kind": kind} if kind else {}
+        may_be_file = name in {"later", "groups"} and value not in _WORDS
+        is_file = may_be_file and os.path.isfile(value)
         if field is not None:
             is_table = is_file or name in {"folds_file", "test_ids"}
             table[field] = {"file": value} if is_table else value
@@ -234,5 +229,4 @@ def of_both(plan: dict[str, Any]) -> dict[str, Any]:
         raise InputError("--by both needs --folds, --hold-out or --leave-one-out")
     near = plan.get("groups") == "near-duplicates"
     queries = {name: value for name, value in plan.items() if name != "groups" or not near}
-    folds = {"folds": 5} if plan.get("kind", "kfold") == "kfold" else {}
-    return {"queries": folds | queries, "documents": folds | plan}
+    return {"queries": queries, "documents": plan}

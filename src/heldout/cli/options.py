@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from heldout.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 # `commands | title in the help | inputs`, then options: `VALUE...` may be repeated, `VALUE+` takes
 # several values, `a|b` are choices, `=` precedes the default, without a value it is a switch. What
@@ -29,8 +29,7 @@ eval | options | ranking
   -J --judged-only      ignore documents without a judgement
   -M --depth N          use the first N documents per query
   -N --docs GRADE=0     documents in all, for utility
-  -c --complete         count judged queries missing from a run as 0 (default, except with --format
-                        trec, which leaves them out as trec_eval does)
+  -c --complete         count judged queries missing from a run as 0, also with --format trec
   --ties docid-desc|docid-asc|input=docid-desc  order of documents with equal scores
 eval compare power | options | ranking
   --intersection        use the queries that all runs have (default: a missing query counts 0)
@@ -76,8 +75,7 @@ search | options
   -k --depth N          documents per query (default: 1000; with --query 10)
 fuse | options
   --how NAME=rrf        method: see heldout list methods
-  --norm NAME           normalisation of scores per query: minmax, max, sum, zscore, rank, none
-                        (default: minmax; rrf has none)
+  --norm NAME           normalisation: minmax (default, not for rrf), max, sum, zscore, rank, none
   --weights X,Y         for wsum: one weight per run, separated by commas
   --k X                 for rrf (default: 60)
   --depth N             documents per query (default: all)
@@ -87,7 +85,7 @@ agree | options
   -l --rel N=1          lowest grade that counts as relevant
 power | options
   --difference X+       differences to detect
-  --queries --units N+  amounts of data: queries or units
+  --units --queries N+  amounts of data: queries or units
   --half-width X+       half-widths of the interval of the difference
   --power X=0.8         power
   --sd X                standard deviation of the differences, if known
@@ -117,8 +115,7 @@ compare power | predictions | classification regression
 eval compare | texts | text
   -r --references FILE...  references (repeat for more)
 compare power | input
-  --scores FILE         table of scores (CSV, TSV or Parquet; wide or long; also the output of
-                        heldout eval -q), or a results folder of heldout run
+  --scores FILE         table of scores, such as heldout eval -q writes, or a results folder
 compare power | input | scores
   --unit NAME           with --scores: column of unit ids
 compare power chart | input | scores
@@ -138,12 +135,9 @@ collection | input
   --split NAME          split of a BEIR folder (default: test)
 compare report chart | input
   --collection NAME     collection, for texts and judgements in a report or a chart
-eval compare | machine judgements | ranking
+eval compare run | machine judgements | ranking systems
   --machine FILE        judgements of a machine for these and further queries
   --assume-random       the queries with human judgements are a random sample of all
-run | machine judgements | systems
-  --machine FILE
-  --assume-random
 run split | plan (what is held out) | systems
   --folds K             K folds, each held out once (default: 10 for queries, 5 for documents)
   --hold-out SHARE      a random fraction, or number, of units
@@ -171,15 +165,13 @@ run index search study | text analysis | systems collection
   --stop LIST           stop words: english, or a file of words
 index | text analysis | collection
   --keep-case           keep upper and lower case
-eval compare agree study search fuse chart | output
+eval compare report agree study search fuse chart | output
   -o --output FILE      write to FILE, in the format of its suffix
 eval | output
   -f --format table|tsv|csv|md|latex|html|json|parquet|trec  format (default: the suffix of -o, else
                         table on a terminal, tsv elsewhere)
 compare | output
   -f --format table|tsv|csv|md|latex|html|json|parquet|junit  format (default: the suffix of -o)
-report | output
-  -o --output FILE=report.html  file to write
 chart | output
   --data FILE           write the numbers of the chart as CSV (- prints them)
 run split collection index | output | collection systems experiment
@@ -259,10 +251,7 @@ KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
     "SEED": (int, "an integer"),
     "X": (float, "a number"),
     "X,Y": (lambda text: tuple(map(float, text.split(","))), "numbers such as 0.3,0.7"),
-    "SHARE": (
-        lambda text: int(text) if text.isdigit() else float(text),
-        "a fraction or a number of units",
-    ),
+    "SHARE": (lambda text: int(text) if text.isdigit() else float(text), "a fraction or a number"),
     "SIZE": (_size, "a size such as 500MB or 1.5GB"),
 }
 """What values must be, by what the help calls them; all others are texts."""
@@ -271,7 +260,8 @@ KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
 class Option(NamedTuple):
     """An option of some commands; one without `metavar` is a switch."""
 
-    flags: list[str]
+    flags: list[str]  # the long one last
+    name: str  # of its value in the parsed options
     metavar: str
     repeat: str  # "...": may be given again; "+": takes several values
     choices: Sequence[str]
@@ -280,16 +270,6 @@ class Option(NamedTuple):
     commands: list[str]
     group: str
     inputs: list[str]
-
-    @property
-    def long(self) -> str:
-        """Its long spelling."""
-        return next(flag for flag in self.flags if flag.startswith("--"))
-
-    @property
-    def name(self) -> str:
-        """The name of its value in the parsed options."""
-        return "format" if self.long == "--json" else self.long[2:].replace("-", "_")
 
     def value(self, text: str) -> Any:
         """Its value; a wrong one is refused."""
@@ -320,18 +300,20 @@ def _option(line: str, *section: Any) -> Option:
     written, _, words = line.partition("  ")
     flags = re.findall(r"(?<!\S)-\S+", written)
     value, _, default = written.removeprefix(" ".join(flags)).strip().partition("=")
+    name = flags[-1][2:].replace("-", "_")
     choices = tuple(value.split("|")) if "|" in value else ()
     shown: Any = default
     if not words:
         from heldout.experiment.fields import FIELDS
 
-        words, shown, choices = FIELDS[flags[-1][2:].replace("-", "_")]
+        words, shown, choices = FIELDS[name]
     words, parenthesis, more = words.strip().partition(" (")
     words += (f": {', '.join(choices)}" if choices else "") + parenthesis + more
     words += f" (default: {shown})" if shown else ""
-    name = value.rstrip(".+")
-    repeat, metavar = value[len(name) :], "NAME" if choices else name
-    return Option(flags, metavar, repeat, choices, default, words, *section)
+    metavar = value.rstrip(".+")
+    repeat = value[len(metavar) :]
+    metavar, name = "NAME" if choices else metavar, "format" if name == "json" else name
+    return Option(flags, name, metavar, repeat, choices, default, words, *section)
 
 
 class Parser(NamedTuple):
@@ -365,7 +347,7 @@ class Parser(NamedTuple):
                 count = "+" if option.repeat == "+" else None
                 settings |= {"action": action, "nargs": count, "type": option.value}
             else:
-                const = "json" if option.long == "--json" else True
+                const = "json" if option.name == "format" else True
                 settings |= {"action": "store_const", "const": const}
             reader.add_argument(*option.flags, **settings)
         given, unknown = reader.parse_known_intermixed_args(list(arguments))
@@ -394,9 +376,9 @@ def complete(given: argparse.Namespace, command: str, kind: str = "") -> argpars
             usual = option.value(option.default) if option.default else None
             setattr(given, option.name, usual if option.metavar else False)
         elif kind and option.inputs and kind not in option.inputs:
-            own = [name for name in option.inputs if name != "systems" or command == "run"]
+            own = [name for name in option.inputs if (name == "systems") == (command == "run")]
             named = " and ".join(INPUTS[name] for name in own)
-            raise InputError(f"{option.long} is for {named}, not for {INPUTS[kind]}")
+            raise InputError(f"{option.flags[-1]} is for {named}, not for {INPUTS[kind]}")
     return given
 
 
@@ -438,9 +420,9 @@ def spelled(argument: Argument, command: str) -> str:
     """A Python argument as an option of a command, if it has such an option."""
     flag = SPELLED.get(str(argument)) or SPELLED.get(argument.name) or _flag(argument.name)
     for option in options_of(command):
-        if flag in {option.long, f"{option.long}s"}:
-            shown = argument.shown.strip("'\"")
-            return f"{option.long} {shown}" if option.metavar else option.long
+        if flag in {option.flags[-1], f"{option.flags[-1]}s"}:
+            value = f" {argument.shown}".replace("'", "") if option.metavar else ""
+            return f"{option.flags[-1]}{value}"
     return str(argument)
 
 

@@ -55,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
 
     settings: dict[str, Any] = {
         "differences": options.difference or (),
-        "units": options.queries or (),
+        "units": options.units or (),
         "half_widths": options.half_width or (),
         "power": options.power,
         "level": options.level,
