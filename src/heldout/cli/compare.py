@@ -186,6 +186,8 @@ def _systems(kind: str, options: argparse.Namespace) -> Iterator[tuple[Any, Any]
 def _compared(systems: Any, measure: Any, options: argparse.Namespace) -> Comparison:
     from heldout.infer.compare import compare
 
+    if options.gate and options.baseline is None and len(getattr(systems, "systems", ())) > 2:
+        raise InputError("a gate needs a baseline: name it with --baseline")
     with progress_bar("pairs", quiet=options.quiet) as progress:
         comparison = compare(
             systems,

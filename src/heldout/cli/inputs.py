@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.errors import InputError
+from heldout.errors import InputError, MeasureError
 
 if TYPE_CHECKING:
     import argparse
@@ -153,6 +153,8 @@ def _table(options: argparse.Namespace) -> Iterator[Scores]:
 
     from heldout.data.score_tables import scored_units  # NumPy comes with it
     from heldout.data.scores import scores_in
+    from heldout.measure.names import parse_measures
+    from heldout.measure.ranking.evaluate import refuse_incomparable
 
     path, wanted = options.scores, list(dict.fromkeys(options.measure or [None]))
     tables = scored_units(path, units=options.unit)  # by measure; "" without such a column
@@ -161,8 +163,14 @@ def _table(options: argparse.Namespace) -> Iterator[Scores]:
             f"{path} has no column measure, but -m names {len(wanted)} measures: give one -m and "
             "one table per measure, or add that column"
         )
-    for measure in wanted:
-        yield replace(scores_in(tables, measure), higher_is_better=not options.lower_is_better)
+    for name in wanted:
+        known = []
+        with suppress(MeasureError):  # else a name of the user's
+            known = parse_measures([name or next(iter(tables))], "ranking")
+        for measure in known:
+            refuse_incomparable(measure)
+        usual = str(known[0]) if name and known and name not in tables else name
+        yield replace(scores_in(tables, usual), higher_is_better=not options.lower_is_better)
 
 
 def evaluate_texts(options: argparse.Namespace) -> Evaluation:

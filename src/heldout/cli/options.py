@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
@@ -85,7 +84,7 @@ agree | options
   -l --rel N=1          lowest grade that counts as relevant
 power | options
   --difference X+       differences to detect
-  --units --queries N+  amounts of data: queries or units
+  --queries --units N+  amounts of data: queries or units
   --half-width X+       half-widths of the interval of the difference
   --power X=0.8         power
   --sd X                standard deviation of the differences, if known
@@ -200,6 +199,8 @@ index | execution | collection
   --jobs N              threads (default: one per core)
   --max-memory SIZE     memory of the process (default: 1GB), unless ids and vocabulary need more
 """
+# All text is English, and looking for translations of argparse's takes time at every start.
+setattr(argparse, "_", lambda text: text)  # noqa: B010 - a name that its types do not have
 
 INPUTS: Final = {
     "ranking": "runs",
@@ -426,21 +427,14 @@ def spelled(argument: Argument, command: str) -> str:
     return str(argument)
 
 
-def place_of(given: argparse.Namespace) -> Callable[[str], str]:
-    """Return what names a field of an experiment, such as ``systems[0].model``, as an option."""
-
-    def place(name: str) -> str:
-        if entry := re.match(r"(system|measure)s\[(\d+)\]", name):
-            texts, number = getattr(given, entry[1]) or [], int(entry[2])
-            if number < len(texts):
-                return f"--{entry[1]} {shlex.quote(texts[number])}"
-            return {"system": "--against", "measure": "--measure"}[entry[1]]
-        if name.startswith("collection"):
-            return "--qrels" if given.qrels is not None else str(given.experiment)
-        known = {"plan": "", "plan.queries": "", "plan.documents": "", "systems": "--system"}
-        return known.get(name, _flag(name.rpartition(".")[2]))
-
-    return place
+def option_of(field: str) -> str:
+    """A field of an experiment, such as ``systems[0].model``, as an option."""
+    if field in {"plan", "plan.queries", "plan.documents", "analyzer"}:
+        return ""  # several options
+    if field == "collection":
+        return field
+    entry = re.match("(system|measure)s", field)
+    return _flag(entry[1] if entry else field.rpartition(".")[2])
 
 
 def _flag(name: str) -> str:

@@ -86,12 +86,13 @@ def write(
         how: Any = {"full": getattr(options, "full", False), "quiet": options.quiet}
         content = "\n".join(report.text(result, width=width, **how) for result in results)
     else:
-        from heldout.report.page.render import tables_page
         from heldout.report.table import write_tables
 
         several = [report.tables(result) for result in results] if tables is None else [tables()]
         shown = [table for of_result in several for table in of_result]
         if kind == "html":
+            from heldout.report.page.render import tables_page  # slow to import
+
             content = tables_page(this_command(), shown)
         else:
             content = write_tables(shown, "text" if kind == "table" else kind, width)

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.inputs import of_both, plan_table, split_paths
-from heldout.cli.options import Parser, complete, place_of
+from heldout.cli.options import Parser, complete, option_of
 from heldout.cli.output import emit, note, terminal_width, this_command
 from heldout.errors import InputError
 from heldout.notes import count_of
@@ -105,7 +105,7 @@ def run(arguments: Sequence[str]) -> int:
         return (_plan if options.dry_run else _results)(experiment, options)
     except ExperimentError as error:
         if described:  # else the fields are those of a file
-            error.place_of = place_of(options)
+            error.place_of = option_of
         raise
 
 
