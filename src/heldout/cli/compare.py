@@ -96,7 +96,7 @@ def run(arguments: Sequence[str]) -> int:
 
     def records() -> str:
         from heldout.as_json import json_text
-        from heldout.report.order_agreement import comparison_records
+        from heldout.infer.order_agreement import comparison_records
 
         records = comparison_records(comparisons)
         for record, signature in zip(records, signatures, strict=False):

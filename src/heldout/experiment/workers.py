@@ -247,10 +247,9 @@ def _result(future: Any, name: str) -> Arrays:
             "a system): give workers more memory, or use smaller parts"
         )
     except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
-        said = (
-            f"the Dask cluster is lost ({cause_of(lost)}); finished splits are kept: continue with "
-            "resume, there or elsewhere"
-        )
+        kept = f"the Dask cluster is lost ({cause_of(lost)}); finished splits are kept: continue "
+        again = "with ", Argument("resume", "True"), ", there or elsewhere"
+        raise InputError(kept, *again) from None
     except Exception as error:  # noqa: BLE001 - of Dask, or what a worker could not send
         said = f"{name} failed on a worker: {cause_of(error)}"
     raise InputError(said)
