@@ -15,7 +15,7 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from heldout.infer.comparison import Comparison
 
@@ -88,7 +88,9 @@ def run(arguments: Sequence[str]) -> int:
     from heldout.report.answers import gate_sentence
     from heldout.report.table import note_lines
 
-    several = list(_systems(kind, options))
+    several = list(inputs.systems_of(kind, options))
+    if kind == "text":
+        options.baseline = options.baseline or several[0][0].names[0]
     comparisons = note_measures([_compared(*systems, options) for systems in several])
     gates = [gate(c, options.gate, options.margin) for c in comparisons if options.gate]
     results = [result for of_measure in gates for result in of_measure]
@@ -160,27 +162,6 @@ def _check(options: argparse.Namespace, form: str) -> None:
     options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER") or None
     if options.ledger:
         check_ledger(options.ledger)
-
-
-def _systems(kind: str, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
-    """What holds the systems, with each of the measures."""
-    if kind == "results":
-        from heldout.experiment.results.results import Results
-
-        results = Results.read(options.scores)
-        yield from ((results, name) for name in options.measure or results.measures)
-    elif kind in {"ranking", "scores"}:
-        yield from ((scores, None) for scores in inputs.read_scores_of(kind, options))
-    elif kind == "text":
-        evaluation = inputs.evaluate_texts(options)
-        options.baseline = options.baseline or evaluation.names[0]
-        yield from ((evaluation, measure) for measure in evaluation.measures)
-    else:
-        from heldout.infer.scored_inputs import PredictionSystems
-
-        systems = PredictionSystems.of(inputs.read_predictions(kind, options), options.baseline)
-        measures = systems.measures(inputs.given_measures(options.measure, kind))
-        yield from ((systems, measure) for measure in measures)
 
 
 def _compared(systems: Any, measure: Any, options: argparse.Namespace) -> Comparison:

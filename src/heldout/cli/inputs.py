@@ -125,19 +125,39 @@ def read_predictions(kind: str, options: argparse.Namespace) -> list[Any]:
     return as_predictions(None, options.files, kind, options.positive, threshold)
 
 
-def read_scores_of(kind: str, options: argparse.Namespace) -> list[Scores]:
-    """The scores of runs or of a table, one object per measure."""
-    if kind == "scores":
-        return list(_table(options))
+def systems_of(kind: str, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
+    """What holds the systems to compare, with each of the measures."""
+    if kind == "results":
+        from heldout.experiment.results.results import Results
+
+        results = Results.read(options.scores)
+        yield from ((results, measure) for measure in options.measure or results.measures)
+    elif kind == "scores":
+        yield from ((scores, None) for scores in _scores_in_table(options))
+    elif kind == "ranking":
+        yield from ((scores, None) for scores in _scores_of_runs(options))
+    elif kind == "text":
+        evaluation = evaluate_texts(options)
+        yield from ((evaluation, measure) for measure in evaluation.measures)
+    else:
+        from heldout.infer.scored_inputs import PredictionSystems
+
+        predictions = read_predictions(kind, options)
+        systems = PredictionSystems.of(predictions, getattr(options, "baseline", None))
+        measures = systems.measures(given_measures(options.measure, kind))
+        yield from ((systems, measure) for measure in measures)
+
+
+def _scores_of_runs(options: argparse.Namespace) -> Iterator[Scores]:
     if not options.files:
         raise InputError("no input: give judgements and runs, or --scores FILE (see --help)")
     from heldout.data.qrels import read_qrels  # NumPy comes with it
     from heldout.measure.names import parse_measures
     from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics
 
-    measures = parse_measures(given_measures(options.measure, kind) or ["nDCG@10"], "ranking")
+    measures = parse_measures(given_measures(options.measure, "ranking") or "nDCG@10", "ranking")
     qrels, runs = judgements_and_runs(options.files)
-    result = evaluate_runs(
+    evaluation = evaluate_runs(
         read_qrels(*split_paths(qrels), subtopics=needs_subtopics(measures)),
         runs,
         measures,
@@ -145,10 +165,10 @@ def read_scores_of(kind: str, options: argparse.Namespace) -> list[Scores]:
         machine=getattr(options, "machine", None),
         assume_random=getattr(options, "assume_random", False),
     )
-    return [result.scores(measure) for measure in measures]
+    yield from map(evaluation.scores, measures)
 
 
-def _table(options: argparse.Namespace) -> Iterator[Scores]:
+def _scores_in_table(options: argparse.Namespace) -> Iterator[Scores]:
     from dataclasses import replace
 
     from heldout.data.score_tables import scored_units  # NumPy comes with it

@@ -164,13 +164,15 @@ run index search study | text analysis | systems collection
   --stop LIST           stop words: english, or a file of words
 index | text analysis | collection
   --keep-case           keep upper and lower case
-eval compare report agree study search fuse chart | output
+eval compare agree study search fuse chart | output
   -o --output FILE      write to FILE, in the format of its suffix
 eval | output
   -f --format table|tsv|csv|md|latex|html|json|parquet|trec  format (default: the suffix of -o, else
                         table on a terminal, tsv elsewhere)
 compare | output
   -f --format table|tsv|csv|md|latex|html|json|parquet|junit  format (default: the suffix of -o)
+report | output
+  -o --output FILE=report.html  file to write
 chart | output
   --data FILE           write the numbers of the chart as CSV (- prints them)
 run split collection index | output | collection systems experiment
