@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from heldout.infer.comparison import Comparison
 
 FORMATS: Final = (*output.TABLES, "parquet", "junit")
-WIDE: Final = 140  # columns of a terminal from which on everything is shown
 
 NOTES: Final = f"""\
 Of two systems the first is the baseline; of three or more all pairs are compared, unless --baseline
@@ -48,11 +47,9 @@ corrections for several comparisons (--correction):
 """
 EXAMPLES: Final = """\
   heldout compare qrels.txt old.run new.run
-  heldout compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
   heldout compare qrels.txt runs/*.run --baseline bm25 --correction holm
   heldout compare --scores scores.csv --test randomization --test t
   heldout compare --scores results/                        of heldout run -o results
-  heldout compare --scores folds.csv --test-share 0.1111
   heldout compare qrels.txt old.run new.run --gate better
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01 -o gate.xml
   heldout compare qrels.txt old.run new.run -o report.html
@@ -107,8 +104,7 @@ def run(arguments: Sequence[str]) -> int:
             record["gate"] = [r._asdict() | {"sentence": gate_sentence(r)} for r in of_measure]
         return json_text(records)
 
-    width = output.terminal_width(options)
-    shown = {"full": options.full or (width or 0) >= WIDE, "quiet": options.quiet}
+    width, shown = output.terminal_width(options), {"full": options.full, "quiet": options.quiet}
     own = {
         "table": lambda: report.comparisons_text(comparisons, width=width, **shown),
         "md": lambda: report.comparisons_markdown(comparisons, results, **shown),

@@ -270,7 +270,6 @@ class Option(NamedTuple):
     choices: Sequence[str]
     default: str
     help: str
-    commands: list[str]
     group: str
     inputs: list[str]
 
@@ -286,20 +285,19 @@ class Option(NamedTuple):
 
 
 @cache
-def options_of(command: str = "") -> Sequence[Option]:
-    """The options of a command, in the order of its help; by default all options."""
+def options_of(command: str) -> Sequence[Option]:
+    """The options of a command, in the order of its help."""
     options: list[Option] = []
-    section: tuple[list[str], str, list[str]] = [], "", []
+    commands, group, inputs = "", "", [""]
     for line in re.sub(r"\n {20,}", " ", TABLE).splitlines():
         if not line.startswith(" "):
             commands, group, *inputs = line.split(" | ")
-            section = commands.split(), group, " ".join(inputs).split()
-        elif not command or command in section[0]:
-            options.append(_option(line.strip(), *section))
+        elif command in commands.split():
+            options.append(_option(line.strip(), group, " ".join(inputs).split()))
     return options
 
 
-def _option(line: str, *section: Any) -> Option:
+def _option(line: str, group: str, inputs: list[str]) -> Option:
     written, _, words = line.partition("  ")
     flags = re.findall(r"(?<!\S)-\S+", written)
     value, _, default = written.removeprefix(" ".join(flags)).strip().partition("=")
@@ -316,7 +314,7 @@ def _option(line: str, *section: Any) -> Option:
     metavar = value.rstrip(".+")
     repeat = value[len(metavar) :]
     metavar, name = "NAME" if choices else metavar, "format" if name == "json" else name
-    return Option(flags, name, metavar, repeat, choices, default, words, *section)
+    return Option(flags, name, metavar, repeat, choices, default, words, group, inputs)
 
 
 class Parser(NamedTuple):
@@ -385,6 +383,10 @@ def complete(given: argparse.Namespace, command: str, kind: str = "") -> argpars
     return given
 
 
+def _with_flag(flag: str, command: str) -> list[Option]:
+    return [option for option in options_of(command) if flag in option.flags]
+
+
 def meant(given: str, known: Sequence[str], otherwise: str = "") -> str:
     """What may have been meant by a word that is not known."""
     from difflib import get_close_matches  # only for a mistake
@@ -400,7 +402,9 @@ def _unknown(given: str, command: str) -> str:
     flag, see = given.partition("=")[0], f"see heldout {command} --help"
     if not flag.startswith("-"):
         return f"unexpected {given!r} ({see})"
-    homes = [name for option in options_of() if flag in option.flags for name in option.commands]
+    from heldout.cli.main import COMMANDS
+
+    homes = [name for name in COMMANDS if _with_flag(flag, name)]
     if homes:
         return f"{flag} is an option of heldout {', '.join(homes)}, not of heldout {command}"
     known = [name for option in options_of(command) for name in option.flags]
@@ -422,11 +426,9 @@ SPELLED: Final = {
 def spelled(argument: Argument, command: str) -> str:
     """A Python argument as an option of a command, if it has such an option."""
     flag = SPELLED.get(str(argument)) or SPELLED.get(argument.name) or _flag(argument.name)
-    for option in options_of(command):
-        if flag in {option.flags[-1], f"{option.flags[-1]}s"}:
-            value = f" {argument.shown}".replace("'", "") if option.metavar else ""
-            return f"{option.flags[-1]}{value}"
-    return str(argument)
+    if not (options := _with_flag(flag, command)):
+        return str(argument)
+    return f"{flag} {argument.shown}".replace("'", "") if options[0].metavar else flag
 
 
 def option_of(field: str) -> str:

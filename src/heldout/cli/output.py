@@ -135,16 +135,18 @@ def terminal_width(options: argparse.Namespace | None = None) -> int | None:
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def print_run(run: Run, *, json: bool) -> None:
-    """Print a run as TREC lines or JSON."""
-    if json:
+def write_run(run: Run, options: argparse.Namespace) -> None:
+    """Write a run in the format of its file, or print it as TREC lines or JSON."""
+    if options.output is not None:
+        run.write(options.output, run_format(options.output))
+    elif options.format:
         from heldout.as_json import json_text
 
         emit(json_text(run.to_dict(), indent=None))
-        return
-    from heldout.data.trec import run_lines
+    else:
+        from heldout.data.trec import run_lines
 
-    sys.stdout.writelines(run_lines(run))
+        sys.stdout.writelines(run_lines(run))
 
 
 def run_format(output: str | None) -> Any:
