@@ -136,7 +136,7 @@ def test_the_ledger_counts_looks(capsys, monkeypatch):
         run(capsys, "baseline.run", "improved.run", "--ledger", "looks.jsonl")
     monkeypatch.setenv("HELDOUT_LEDGER", "looks.jsonl")
     said = run(capsys, "baseline.run", "improved.run", "-m", "AP").err
-    assert "evaluation 3 of these data (systems: 2, measures: 2)" in said
+    assert "evaluation 3 of these data" in said
     main(["ledger", "looks.jsonl"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("\t")[-1] == "Holm"
@@ -163,8 +163,6 @@ def test_looks_at_tables_are_counted_by_the_name_of_the_data(capsys, tmp_path):
         said = capsys.readouterr().err
         assert f"evaluation {number} of these data" in said
         assert "--data" not in said
-    main(["compare", "--scores", name, "--json", "--data", " spring "])
-    assert json.loads(capsys.readouterr().out)[0]["data"] == "spring"
     main(["compare", "qrels.txt", "baseline.run", "improved.run", "--ledger", "l.jsonl"])
     assert "--data" not in capsys.readouterr().err  # judgements have a fingerprint of their own
     main(["ledger", "l.jsonl"])

@@ -53,7 +53,7 @@ def test_the_list_of_methods(capsys):
     ("arguments", "words"),
     [
         (["first.run"], "fusion needs two or more runs, got 1"),
-        (["first.run", "first.run"], "first.run is given twice"),
+        (["first.run", "first.run"], "first.run and first.run are the same file"),
         (["first.run", "third.run"], "third.run"),
         (["first.run", "second.run", "--how", "average"], "--how average: expected one of rrf"),
         (["first.run", "second.run", "--norm", "minmax"], "rrf uses ranks alone"),

@@ -223,8 +223,8 @@ def test_what_eval_writes_is_compared(suffix, tmp_path, capsys):
         assert [one["units"] for one in table] == [50, 50]
         assert list(map(claims, table)) == list(map(claims, direct))
     for arguments, message in (
-        ([], "has 6 measures: choose with -m (nDCG@10, AP, P@10, RR, R@1000"),
-        (["-m", "bpref"], "has no measure Bpref; it has nDCG@10, AP"),
+        ([], "has scores in 6 measures (nDCG@10, AP, P@10, RR, R@1000"),
+        (["-m", "bpref"], "has no scores in Bpref; it has nDCG@10, AP"),
         (["-m", "Judged@10"], "Judged@10 has no better or worse: it cannot be compared"),
     ):
         with pytest.raises(SystemExit):

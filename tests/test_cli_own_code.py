@@ -86,7 +86,7 @@ def test_a_function_with_parameters(capsys):
     (one,) = found(capsys, "run", "data", "--system", "own/my.py:rank(dims=4)")["systems"]
     assert (one["points"], one["tuned"]) == (1, False)
     said = refused(capsys, "run", "data", "--system", "own/my.py:rank(dims)")
-    assert "--system 'own/my.py:rank(dims)': own/my.py:rank: 'dims' is not a parameter" in said
+    assert "--system: own/my.py:rank: 'dims' is not a parameter" in said
     assert "--system own/my.py:gone" in refused(capsys, "run", "data", "--system", "own/my.py:gone")
 
 
@@ -235,4 +235,4 @@ def test_what_is_no_measure_is_refused(capsys, name, message):
     runs = ["data/qrels/test.tsv", "bm25.run"]
     assert message in refused(capsys, "eval", *runs, "-m", name)
     said = refused(capsys, "run", "data", "--system", "bm25", "-m", name)
-    assert f"-m {name}: {message}" in said
+    assert f"--measure: {message}" in said

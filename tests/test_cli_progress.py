@@ -60,7 +60,6 @@ def files(tmp_path, monkeypatch):
     ("command", "bars"),
     [
         ("compare --scores scores.csv", 1),
-        ("compare --task classification A.csv B.csv", 2),  # reading, comparing
         ("eval --task text -r A B -m BLEU", 1),
     ],
 )

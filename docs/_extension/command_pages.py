@@ -34,8 +34,8 @@ def _section(parser: Parser) -> Iterator[str]:
     name = f"heldout {parser.command}"
     yield from ("", f".. _cli-{parser.command}:", "", name, "-" * len(name), "")
     yield from (_escaped(parser.summary), "", f".. program:: {name}", "")
-    for _, metavar, words in parser.arguments:
-        yield from (f"``{metavar}``", f"   {_escaped(words)}", "")
+    for name, words in parser.arguments.items():
+        yield from (f"``{name.partition(' ')[2]}``", f"   {_escaped(words)}", "")
     for option in options_of(parser.command):
         spellings = ", ".join(f"{flag} {option.metavar}".rstrip() for flag in option.flags)
         yield from (f".. option:: {spellings}", "", f"   {_escaped(option.help)}", "")

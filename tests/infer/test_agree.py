@@ -299,7 +299,7 @@ def test_wrong_use_is_one_line(files, capsys):
     (files / "other.qrels").write_text("x 0 y 1\n")
     for arguments, words in (
         ("human.qrels", "at least one machine"),
-        ("human.qrels human.qrels", "given twice"),
+        ("human.qrels human.qrels", "are the same file"),
         ("human.qrels fair.qrels -m AP", "-m goes with --runs"),
         ("human.qrels none.qrels", "none.qrels"),
         ("human.qrels other.qrels", "check that the ids are the same"),

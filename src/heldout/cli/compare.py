@@ -15,13 +15,11 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from heldout.infer.comparison import Comparison
-    from heldout.infer.gate import GateResult
 
 FORMATS: Final = (*output.TABLES, "parquet", "junit")
-WIDE: Final = 140  # columns of a terminal from which on everything is shown
 
 NOTES: Final = f"""\
 Of two systems the first is the baseline; of three or more all pairs are compared, unless --baseline
@@ -49,11 +47,9 @@ corrections for several comparisons (--correction):
 """
 EXAMPLES: Final = """\
   heldout compare qrels.txt old.run new.run
-  heldout compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
   heldout compare qrels.txt runs/*.run --baseline bm25 --correction holm
   heldout compare --scores scores.csv --test randomization --test t
   heldout compare --scores results/                        of heldout run -o results
-  heldout compare --scores folds.csv --test-share 0.1111
   heldout compare qrels.txt old.run new.run --gate better
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01 -o gate.xml
   heldout compare qrels.txt old.run new.run -o report.html
@@ -84,48 +80,53 @@ def run(arguments: Sequence[str]) -> int:
     form = output.format_of(options, FORMATS)
     _check(options, form)
     from heldout.infer.comparison import note_measures
-
-    signatures: list[str] = []  # of measures of texts
-    comparisons = note_measures(list(_compared(kind, options, signatures)))
-    if options.data is not None:
-        name = options.data.strip()
-        comparisons = [replace(c, scores=replace(c.scores, data=name)) for c in comparisons]
-    gates: list[list[GateResult]] = []
-    if options.gate:
-        from heldout.infer.gate import gate
-
-        for number, each in enumerate(comparisons):  # who sets a gate fixes its side beforehand
-            kept = tuple(note for note in each.warnings if note.code != "one-tail")
-            comparisons[number] = replace(each, warnings=kept)
-        gates = [gate(each, options.gate, options.margin) for each in comparisons]
-    results = [result for several in gates for result in several]
+    from heldout.infer.gate import gate
     from heldout.report import comparison as report
     from heldout.report.answers import gate_sentence
     from heldout.report.table import note_lines
 
-    width = output.terminal_width(options)
-    shown = {"full": options.full or (width or 0) >= WIDE, "quiet": options.quiet}
+    several = list(inputs.systems_of(kind, options))
+    if kind == "text":
+        options.baseline = options.baseline or several[0][0].names[0]
+    comparisons = note_measures([_compared(*systems, options) for systems in several])
+    gates = [gate(c, options.gate, options.margin) for c in comparisons if options.gate]
+    results = [result for of_measure in gates for result in of_measure]
+    signatures = several[0][0].about if kind == "text" else ()
+
+    def records() -> str:
+        from heldout.as_json import json_text
+        from heldout.infer.order_agreement import comparison_records
+
+        records = comparison_records(comparisons)
+        for record, signature in zip(records, signatures, strict=False):
+            record["signature"] = signature
+        for record, of_measure in zip(records, gates, strict=False):
+            record["gate"] = [r._asdict() | {"sentence": gate_sentence(r)} for r in of_measure]
+        return json_text(records)
+
+    width, shown = output.terminal_width(options), {"full": options.full, "quiet": options.quiet}
     own = {
         "table": lambda: report.comparisons_text(comparisons, width=width, **shown),
         "md": lambda: report.comparisons_markdown(comparisons, results, **shown),
         "latex": lambda: report.paper_text(comparisons),
         "junit": lambda: report.gates_junit(results),
-        "json": lambda: _json(comparisons, gates, signatures),
+        "json": records,
         "html": lambda: _page(kind, comparisons, options),
     }
-    said = [f"signature: {signature}" for signature in signatures if form != "json"]
+    notes = [f"signature: {signature}" for signature in signatures if form != "json"]
     if form in {"tsv", "csv", "parquet", "junit"}:  # they have no place for notes
-        said += note_lines(note for comparison in comparisons for note in comparison.warnings)
+        notes += note_lines(note for comparison in comparisons for note in comparison.warnings)
 
     def record() -> None:
-        said.extend(_recorded(kind, comparisons, options))
+        if options.ledger:
+            notes.extend(_recorded(kind, comparisons, options))
 
     if form == "html":  # the page shows what the ledger holds
         record()
+        notes.append(f"Open {options.output} in a browser.")
     first = None if form == "html" else record
     output.write(comparisons, options, form, frames=("csv", "parquet"), own=own, first=first)
-    said += [f"Open {options.output} in a browser."] if form == "html" else []
-    output.note(said, options)
+    output.note(notes, options)
     if form != "md" or options.output is not None:  # else they were printed with the result
         sys.stderr.writelines(f"{gate_sentence(result)}\n" for result in results)
     return OK if all(result.passed for result in results) else GATE_FAILED
@@ -140,104 +141,58 @@ def _check(options: argparse.Namespace, form: str) -> None:
         options.margin = options.margin or 0.0
         if options.alternative == "two-sided":
             options.alternative = "greater"  # as the gate reads it
-    html, gate, data = form == "html", options.gate, options.data
+    html, gate = form == "html", options.gate
     refused = {
         f"--gate {gate} needs --margin X": gate and options.margin is None,
         "JUnit XML holds the verdicts of a gate: add --gate": form == "junit" and not gate,
         "an HTML report needs a file: name it with -o FILE": html and not options.output,
         "--collection goes with an HTML report (-o FILE.html)": options.collection and not html,
-        "--data: expected a name for the held-out data": data is not None and not data.strip(),
+        "--data: expected a name for the held-out data": options.data == "",
     }
     for message, is_so in refused.items():
         if is_so:
             raise InputError(message)
     if html:
         output.check_page(options.output)
-    check_level(options.level, one_sided=options.gate is not None)
-    options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER")
+    check_level(options.level, one_sided=gate is not None)
+    options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER") or None
     if options.ledger:
         check_ledger(options.ledger)
 
 
-# ---- comparing -----------------------------------------------------------------------------------
-
-
-def _compared(kind: str, options: argparse.Namespace, about: list[str]) -> Iterator[Comparison]:
-    """One comparison per measure."""
+def _compared(systems: Any, measure: Any, options: argparse.Namespace) -> Comparison:
     from heldout.infer.compare import compare
 
-    for given, measure in _given(kind, options, about):
-        if options.gate and options.baseline is None and len(getattr(given, "systems", ())) > 2:
-            raise InputError("a gate needs a baseline: name it with --baseline")
-        with progress_bar("pairs", quiet=options.quiet) as progress:
-            yield compare(
-                given,
-                measure,
-                baseline=options.baseline,
-                tests=options.test or (),
-                alternative=options.alternative,
-                level=options.level,
-                correction=options.correction or "",
-                test_share=options.test_share,
-                seed=options.seed,
-                positive=options.positive if kind == "classification" else None,
-                by="unit" if options.by_unit else "auto",
-                progress=progress,
-            )
-
-
-def _given(kind: str, options: argparse.Namespace, about: list[str]) -> Iterator[tuple[Any, Any]]:
-    """What holds the systems, with each of the measures."""
-    if kind == "results":
-        from heldout.experiment.results.results import Results
-
-        results = Results.read(options.scores)
-        yield from ((results, name) for name in options.measure or results.measures)
-    elif kind in {"ranking", "scores"}:
-        yield from ((scores, None) for scores in inputs.read_scores_of(kind, options))
-    elif kind == "text":
-        if len(options.files) < 2:
-            raise InputError("one file: there is nothing to compare it with")
-        evaluation = inputs.evaluate_texts(options)
-        about += evaluation.about
-        options.baseline = options.baseline or evaluation.names[0]
-        yield from ((evaluation, measure) for measure in evaluation.measures)
-    else:
-        from heldout.infer.scored_inputs import PredictionSystems
-
-        with progress_bar("reading", quiet=options.quiet) as progress:
-            several = inputs.read_predictions(kind, options, progress)
-        systems = PredictionSystems.of(several, options.baseline)
-        measures = systems.measures(inputs.given_measures(options.measure, kind))
-        yield from ((systems, measure) for measure in measures)
-
-
-# ---- showing -------------------------------------------------------------------------------------
-
-
-def _json(
-    comparisons: Sequence[Comparison], gates: list[list[GateResult]], signatures: Sequence[str]
-) -> str:
-    from heldout.as_json import json_text
-    from heldout.infer.order_agreement import comparison_records
-    from heldout.report.answers import gate_sentence
-
-    records = comparison_records(comparisons)
-    for record, signature in zip(records, signatures, strict=False):
-        record["signature"] = signature
-    for record, results in zip(records, gates, strict=False):
-        record["gate"] = [
-            result._asdict() | {"sentence": gate_sentence(result)} for result in results
-        ]
-    return json_text(records)
+    if options.gate and options.baseline is None and len(getattr(systems, "systems", ())) > 2:
+        raise InputError("a gate needs a baseline: name it with --baseline")
+    with progress_bar("pairs", quiet=options.quiet) as progress:
+        comparison = compare(
+            systems,
+            measure,
+            baseline=options.baseline,
+            tests=options.test or (),
+            alternative=options.alternative,
+            level=options.level,
+            correction=options.correction or "",
+            test_share=options.test_share,
+            seed=options.seed,
+            positive=options.positive,
+            by="unit" if options.by_unit else "auto",
+            progress=progress,
+        )
+    if options.gate:  # who sets a gate fixes its side beforehand
+        kept = tuple(note for note in comparison.warnings if note.code != "one-tail")
+        comparison = replace(comparison, warnings=kept)
+    if options.data is not None:
+        comparison = replace(comparison, scores=replace(comparison.scores, data=options.data))
+    return comparison
 
 
 def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namespace) -> str:
     """The page, with the ranked lists behind the scores where there are any."""
     from heldout.report.page import page
 
-    files = ("files", ", ".join(options.files))
-    provenance = [files if options.scores is None else ("scores", options.scores)]
+    provenance = [("files", ", ".join(options.files or [options.scores]))]
     behind: dict[str, Any] = {}
     if kind == "ranking" and "-" not in options.files:
         from heldout.data.collection_files import read_collection
@@ -254,16 +209,13 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
         policies = policies_in_words([ties], "skip" if options.intersection else "zero")
         provenance += [(f"policy: {name}", words) for name, words in policies]
     made = [("command", output.this_command())]
-    ledger = options.ledger or None
-    return page(comparisons, ledger=ledger, provenance=provenance, made=made, **behind)
+    return page(comparisons, ledger=options.ledger, provenance=provenance, made=made, **behind)
 
 
 def _recorded(
     kind: str, comparisons: Sequence[Comparison], options: argparse.Namespace
 ) -> list[str]:
-    """Record the comparisons in the ledger, if there is one, and say how many there were."""
-    if not options.ledger:
-        return []
+    """Record the comparisons in the ledger, and say how many there were."""
     import shlex
 
     from heldout.infer.ledger import Look, record_looks
@@ -280,11 +232,9 @@ def _recorded(
             for claim in each.claims
         ),
     )
-    same = [look for look in looks if look.fingerprint == comparisons[0].scores.data]
-    systems = {system for look in same for system in look.systems}
-    counted = f"systems: {len(systems)}, measures: {len({look.measure for look in same})}"
+    count = sum(look.fingerprint == comparisons[0].scores.data for look in looks)
     where = f"heldout ledger {shlex.quote(options.ledger)} shows all, with adjusted p-values"
-    notes = [f"ledger: evaluation {len(same)} of these data ({counted}); {where}"]
+    notes = [f"ledger: evaluation {count} of these data; {where}"]
     if kind in {"scores", "results"} and options.data is None:
         notes.append(
             "ledger: a table identifies its data only by the ids of its units, which other data "

@@ -66,8 +66,7 @@ def run(arguments: list[str]) -> int:
         return 0
     from heldout.measure.prediction.evaluate import evaluate_predictions
 
-    with progress_bar("reading", quiet=options.quiet) as progress:
-        predictions = inputs.read_predictions(kind, options, progress)
+    predictions = inputs.read_predictions(kind, options)
     measures = inputs.given_measures(options.measure, kind)
     _scores(evaluate_predictions(predictions, measures, options.positive), options, form)
     return 0

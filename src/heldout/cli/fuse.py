@@ -2,7 +2,7 @@
 
 from heldout.cli.inputs import refuse_same_file
 from heldout.cli.options import Parser, complete
-from heldout.cli.output import note, print_run, run_format
+from heldout.cli.output import note, run_format, write_run
 from heldout.errors import InputError
 from heldout.notes import count_of
 
@@ -33,7 +33,7 @@ def run(arguments: list[str]) -> int:
     from heldout.report.table import printable
     from heldout.retrieve.fuse import Fusion, fuse_runs
 
-    kind = run_format(options.output)
+    run_format(options.output)  # a wrong one is refused before anything is read
     if options.format and options.output is not None:
         raise InputError("--json prints the run and -o writes it: give one of them")
     refuse_same_file(options.runs)
@@ -41,10 +41,7 @@ def run(arguments: list[str]) -> int:
     fusion.check_runs(len(options.runs))  # before minutes of reading
     runs = [read_run(path) for path in options.runs]
     fused = fuse_runs(runs, fusion, depth=options.depth, name=options.name)
-    if options.output is None:
-        print_run(fused, json=bool(options.format))
-    else:
-        fused.write(options.output, kind)
+    write_run(fused, options)
     queries = set(fused.queries)
     size = f"{count_of(len(queries), 'query', 'queries')}, {count_of(len(fused), 'row')}"
     lines = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import textwrap
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -28,15 +27,19 @@ def help_of_all(summary: str, parsers: Sequence[Parser], notes: str) -> str:
 
 def help_of(parser: Parser) -> str:
     """The help of a command: usage, arguments, options by group, notes, examples."""
-    calls = (f"heldout {parser.command} [options] {line}" for line in parser.usage.split("\n"))
-    usage = "\n".join(_wrapped(call, "       ", "           ") for call in calls)
-    entries = [("arguments", metavar, words) for _, metavar, words in parser.arguments]
+    forms = {"?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}
+    arguments = [(*name.split(" ", 1), words) for name, words in parser.arguments.items()]
+    shown = " ".join(forms.get(name[-1], "{0}").format(value) for name, value, _ in arguments)
+    calls = (parser.usage or shown).split("\n")
+    heads = (f"heldout {parser.command} [options] {call}" for call in calls)
+    usage = "\n".join(_wrapped(head, "       ", "           ") for head in heads).lstrip()
+    entries = [("arguments", value, words) for _, value, words in arguments]
     for option in options_of(parser.command):
         value = option.metavar + (f" [{option.metavar} ...]" if option.repeat == "+" else "")
         entries.append((option.group, f"{', '.join(option.flags)} {value}".rstrip(), option.help))
     entries.append(("help", "-h, --help", "show this help and exit"))
     lines = _columns([entry[1:] for entry in entries])
-    blocks = [f"usage: {usage.lstrip()}", _wrapped(parser.summary)]
+    blocks = [f"usage: {usage}", _wrapped(parser.summary)]
     for title, group in groupby(entries, key=lambda entry: entry[0]):
         blocks.append("\n".join([f"{title}:", *(next(lines) for _ in group)]))
     notes = f"{parser.notes}\n" if parser.notes else ""
@@ -62,18 +65,11 @@ def _filled(text: str) -> str:
 
 
 def _wrapped(text: str, first: str = "", further: str = "") -> str:
-    width = min(_width(), _MOST)
+    try:  # not by shutil, which imports all modules for compression
+        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+    except (ValueError, OSError):  # no number; closed, or not a terminal
+        columns = 0
+    width = min((columns or 80) - 2, _MOST)
     return textwrap.fill(
         text, width, initial_indent=first, subsequent_indent=further, break_on_hyphens=False
     )
-
-
-def _width() -> int:
-    """As `shutil.get_terminal_size`, which imports all modules for compression."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns) - 2
-    try:
-        return (os.get_terminal_size(sys.__stdout__.fileno()).columns or 80) - 2  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OSError):  # closed, or not a terminal
-        return 78

@@ -11,7 +11,7 @@ from heldout.errors import InputError, MeasureError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from heldout.data.collection import Collection
     from heldout.data.scores import Scores
@@ -40,17 +40,12 @@ def split_paths(given: str) -> list[str]:
 
 def refuse_same_file(paths: Sequence[str]) -> None:
     """Refuse a file that is given twice, also under another spelling of its path or as a link."""
-    first: dict[object, str] = {}
+    given: dict[str, str] = {}
     for path in paths:
-        key: object = path
-        if os.path.isfile(path):
-            status = os.stat(path)  # noqa: PTH116 - of the file that a link points to
-            key = (status.st_dev, status.st_ino)
-        if first.get(key) == path:
-            raise InputError(f"{path} is given twice: leave one out")
-        if key in first:
-            raise InputError(f"{first[key]} and {path} are the same file: leave one out")
-        first[key] = path
+        place = os.path.realpath(path)
+        if place in given:
+            raise InputError(f"{given[place]} and {path} are the same file: leave one out")
+        given[place] = path
 
 
 def judgements_and_runs(files: Sequence[str]) -> tuple[str, list[str]]:
@@ -91,20 +86,15 @@ def import_numpy_without_threads() -> None:
 
 def kind_of(given: argparse.Namespace) -> str:
     """What is given: scores, results, ranking, classification, regression or text."""
-    files, task = given.files, getattr(given, "task", None)
-    scores = getattr(given, "scores", None)
-    if scores is not None:
+    files = given.files
+    if hasattr(given, "scores"):
         if files:
             raise InputError("give either --scores or files, not both")
-        if task is not None:
-            raise InputError("--task is for files, not for --scores")
-        return "results" if os.path.isdir(scores) else "scores"
-    if getattr(given, "references", None):
-        if task not in {None, "text"}:
-            raise InputError(f"--references is for texts, not for --task {task}")
+        return "results" if os.path.isdir(given.scores) else "scores"
+    if hasattr(given, "task"):
+        return str(given.task)
+    if hasattr(given, "references"):
         return "text"
-    if task is not None:
-        return str(task)
     if not files or "-" in files or not os.path.isfile(files[0]):
         return "ranking"  # a pipe can be read only once
     # Four fields with a grade are a judgement: what detects predictions is slow to import.
@@ -119,53 +109,55 @@ def kind_of(given: argparse.Namespace) -> str:
 
 def given_measures(names: Sequence[str] | None, task: str) -> list[Any]:
     """The measures of ``-m``, those of ``file.py:name`` loaded."""
-    measures: list[Any] = []
-    for name in names or ():
-        if ".py:" in name:
-            from heldout.experiment.given import load_measure  # seldom needed
+    if not any(".py:" in name for name in names or ()):
+        return list(names or ())
+    from heldout.experiment.given import load_measure  # slow to import
 
-            measures.append(load_measure(name, task))
-        else:
-            measures.append(name)
-    return measures
+    return [load_measure(name, task) if ".py:" in name else name for name in names or ()]
 
 
-def read_predictions(
-    kind: str,
-    options: argparse.Namespace,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Any]:
+def read_predictions(kind: str, options: argparse.Namespace) -> list[Any]:
     """Return the predictions of all files, one object per system."""
-    from heldout.data.prediction_files import read_class_predictions, read_number_predictions
+    from heldout.data.prediction_files import as_predictions
 
     refuse_same_file(options.files)
-    systems: list[Any] = []
-    for done, path in enumerate(options.files, 1):
-        if kind == "regression":
-            systems += read_number_predictions(path)
-        else:
-            threshold = getattr(options, "threshold", None)  # of eval alone
-            systems += read_class_predictions(path, positive=options.positive, threshold=threshold)
-        if progress:
-            progress(done, len(options.files))
-    return systems
+    threshold = getattr(options, "threshold", None)  # of eval alone
+    return as_predictions(None, options.files, kind, options.positive, threshold)
 
 
-def read_scores_of(kind: str, options: argparse.Namespace) -> list[Scores]:
-    """The scores of runs, of a table or of results, one object per measure."""
-    if kind == "scores":
-        return list(_table(options))
+def systems_of(kind: str, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
+    """What holds the systems to compare, with each of the measures."""
+    if kind == "results":
+        from heldout.experiment.results.results import Results
+
+        results = Results.read(options.scores)
+        yield from ((results, measure) for measure in options.measure or results.measures)
+    elif kind == "scores":
+        yield from ((scores, None) for scores in _scores_in_table(options))
+    elif kind == "ranking":
+        yield from ((scores, None) for scores in _scores_of_runs(options))
+    elif kind == "text":
+        evaluation = evaluate_texts(options)
+        yield from ((evaluation, measure) for measure in evaluation.measures)
+    else:
+        from heldout.infer.scored_inputs import PredictionSystems
+
+        predictions = read_predictions(kind, options)
+        systems = PredictionSystems.of(predictions, getattr(options, "baseline", None))
+        measures = systems.measures(given_measures(options.measure, kind))
+        yield from ((systems, measure) for measure in measures)
+
+
+def _scores_of_runs(options: argparse.Namespace) -> Iterator[Scores]:
     if not options.files:
         raise InputError("no input: give judgements and runs, or --scores FILE (see --help)")
     from heldout.data.qrels import read_qrels  # NumPy comes with it
     from heldout.measure.names import parse_measures
-    from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics, refuse_incomparable
+    from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics
 
-    measures = parse_measures(given_measures(options.measure, kind) or ["nDCG@10"], "ranking")
-    for measure in measures:
-        refuse_incomparable(measure)
+    measures = parse_measures(given_measures(options.measure, "ranking") or "nDCG@10", "ranking")
     qrels, runs = judgements_and_runs(options.files)
-    result = evaluate_runs(
+    evaluation = evaluate_runs(
         read_qrels(*split_paths(qrels), subtopics=needs_subtopics(measures)),
         runs,
         measures,
@@ -173,73 +165,56 @@ def read_scores_of(kind: str, options: argparse.Namespace) -> list[Scores]:
         machine=getattr(options, "machine", None),
         assume_random=getattr(options, "assume_random", False),
     )
-    return [result.scores(measure) for measure in measures]
+    yield from map(evaluation.scores, measures)
 
 
-def _table(options: argparse.Namespace) -> Iterator[Scores]:
+def _scores_in_table(options: argparse.Namespace) -> Iterator[Scores]:
     from dataclasses import replace
 
     from heldout.data.score_tables import scored_units  # NumPy comes with it
-    from heldout.data.scores import paired_scores
+    from heldout.data.scores import scores_in
     from heldout.measure.names import parse_measures
     from heldout.measure.ranking.evaluate import refuse_incomparable
-    from heldout.notes import named_few
 
-    path, wanted = options.scores, options.measure or []
+    path, wanted = options.scores, list(dict.fromkeys(options.measure or [None]))
     tables = scored_units(path, units=options.unit)  # by measure; "" without such a column
-    shown = named_few(tables, len(tables), 10)
-    if not wanted and len(tables) > 1:
-        raise InputError(f"{path} has {len(tables)} measures: choose with -m ({shown})")
     if len(wanted) > 1 and "" in tables:
         raise InputError(
             f"{path} has no column measure, but -m names {len(wanted)} measures: give one -m and "
             "one table per measure, or add that column"
         )
-    for name in dict.fromkeys(wanted or [name or "score" for name in tables]):
-        usual, known = name, []
+    for name in wanted:
+        known = []
         with suppress(MeasureError):  # else a name of the user's
-            known = parse_measures([name], "ranking")
+            known = parse_measures([name or next(iter(tables))], "ranking")
         for measure in known:
             refuse_incomparable(measure)
-            usual = name if name in tables else str(measure)
-        table = tables.get("") or tables.get(usual)
-        if table is None:
-            raise InputError(f"{path} has no measure {usual}; it has {shown}")
-        yield replace(paired_scores(table, usual), higher_is_better=not options.lower_is_better)
+        usual = str(known[0]) if name and known and name not in tables else name
+        yield replace(scores_in(tables, usual), higher_is_better=not options.lower_is_better)
 
 
 def evaluate_texts(options: argparse.Namespace) -> Evaluation:
     """Measure texts, one system per file, against ``--references`` or those in the first file."""
-    from dataclasses import replace
-
     from heldout.cli.progress import progress_bar
-    from heldout.data.segments import read_hypotheses, read_own_references, read_references
+    from heldout.data.files import file_stem
+    from heldout.data.segments import read_own_references, read_references
+    from heldout.measure.evaluate import evaluate
     from heldout.measure.names import parse_measures
-    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_texts
+    from heldout.measure.ranking.run_checks import distinct_names
+    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES
     from heldout.measure.text.packages import needs_references
 
-    files = options.files
+    files, references = options.files, None
     refuse_same_file(files)
     names = given_measures(options.measure, "text") or DEFAULT_TEXT_MEASURES
     measures = parse_measures(names, "text")
-    references = None
-    if options.references and any(map(needs_references, measures)):
+    if options.references:
         references = read_references(*options.references)
     elif any(map(needs_references, measures)):
-        try:
-            references = read_own_references(files[0])
-        except InputError as error:
-            raise InputError(
-                f"no references: add --references FILE, since the first file has none ({error})"
-            ) from None
-    systems = [read_hypotheses(path) for path in files]
-    named = [system.name for system in systems]
-    several = [  # named by its whole path where two files have the same name
-        replace(system, name=path) if named.count(system.name) > 1 else system
-        for system, path in zip(systems, files, strict=True)
-    ]
+        references = read_own_references(files[0])
+    systems = dict(zip(distinct_names(list(map(file_stem, files)), files), files, strict=True))
     with progress_bar("counting", quiet=options.quiet) as progress:
-        return evaluate_texts(references, several, measures, progress)
+        return evaluate(references, systems, measures, task="text", progress=progress)
 
 
 # Plans
@@ -258,21 +233,16 @@ _WORDS: Final = ("near-duplicates", "duplicates", "none")  # groups that are no 
 
 
 def plan_table(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of plans as the table ``[plan]`` of an experiment; without effect: refused."""
-    names = (*PLANS, "repeats", "validation", "stratify", "groups")
-    given = {name: getattr(options, name, None) for name in names}
-    given = {name: value for name, value in given.items() if value not in (None, False)}
-    named = next((name for name in given if name in PLANS), "folds")
-    for name in ("repeats", "stratify"):
-        if name in given and named not in {"folds", "hold_out"}:
-            raise InputError(f"--{name} goes with --folds and --hold-out")
-    if "groups" in given and named in {"folds_file", "test_ids", "later"}:
-        raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
+    """The options of plans as the table ``[plan]`` of an experiment."""
     table: dict[str, Any] = {}
-    for name, value in given.items():
+    for name in (*PLANS, "repeats", "validation", "stratify", "groups"):
+        value = getattr(options, name, None)
+        if value is None or value is False:
+            continue
         kind, field = PLANS.get(name, (None, name))
-        table |= {} if kind is None else {"kind": kind}
-        is_file = name in {"later", "groups"} and value not in _WORDS and os.path.isfile(str(value))
+        table |= {"kind": kind} if kind else {}
+        may_be_file = name in {"later", "groups"} and value not in _WORDS
+        is_file = may_be_file and os.path.isfile(value)
         if field is not None:
             is_table = is_file or name in {"folds_file", "test_ids"}
             table[field] = {"file": value} if is_table else value
@@ -287,5 +257,4 @@ def of_both(plan: dict[str, Any]) -> dict[str, Any]:
         raise InputError("--by both needs --folds, --hold-out or --leave-one-out")
     near = plan.get("groups") == "near-duplicates"
     queries = {name: value for name, value in plan.items() if name != "groups" or not near}
-    folds = {"folds": 5} if plan.get("kind", "kfold") == "kfold" else {}
-    return {"queries": folds | queries, "documents": folds | plan}
+    return {"queries": queries, "documents": plan}

@@ -70,65 +70,41 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except HeldoutError as error:
         from heldout.cli.options import spelled
 
-        command = given[0] if given else ""
-        _end(WRONG, error.in_words(lambda argument: spelled(argument, command)))
-    except MemoryError as error:
-        why = f" ({error})" if str(error) else ""
-        _end(
-            WRONG,
-            f"not enough memory{why}: use a smaller index buffer (heldout index --max-memory), "
-            "fewer parameter settings or fewer --jobs",
-        )
+        _end(WRONG, error.in_words(lambda argument: spelled(argument, given[0])))
     except Terminated:
         _end(TERMINATED, "terminated")
     except KeyboardInterrupt:
         _end(INTERRUPTED, "interrupted")
     except BrokenPipeError:
         _end(READER_GONE)  # head, less
-    except OSError as error:
-        _end(WRONG, _system_fault(error))
-    except Exception as error:  # noqa: BLE001 - a fault of ours; exit code 1 is that of a gate
-        _end(WRONG, _own_fault(error))
+    except BaseException as error:  # noqa: BLE001 - exit code 1 is that of a gate
+        _end(WRONG, _fault(error))
     if code:
         sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:
-    """Run a command; it returns its exit code, so only code of the user's exits."""
+    """Run a command, or show help or the version, and return the exit code."""
     command, *rest = arguments or [""]
-    if command not in COMMANDS or not _HELP.isdisjoint(rest):
-        sys.stdout.write(_about(command))
-        return OK
-    module = import_module(f"heldout.cli.{command}")
-    try:
-        return int(module.run(rest))
-    except (Exception, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        from heldout.errors import cause_of
-
-        raise HeldoutError(f"your code failed: {cause_of(error)}") from error
-
-
-def _about(command: str) -> str:
-    """The help of a command or of all, or the version."""
+    if command in COMMANDS and _HELP.isdisjoint(rest):
+        return int(import_module(f"heldout.cli.{command}").run(rest))
     if command == "--version":
         from heldout import __version__
 
-        return f"heldout {__version__}\n"
+        sys.stdout.write(f"heldout {__version__}\n")
+        return OK
     if command not in {*COMMANDS, *_HELP}:
         from heldout.cli.options import meant
 
-        said = (
-            f"unknown command {command!r}: {meant(command, COMMANDS)}" if command else "no command"
-        )
-        said = f"unknown option {command}" if command.startswith("-") else said
-        raise InputError(f"{said} (see heldout --help)")
+        unknown = f"unknown command {command!r}: {meant(command, COMMANDS)}"
+        raise InputError(f"{unknown if command else 'no command'} (see heldout --help)")
     from heldout.cli.help import help_of, help_of_all
 
     names = [command] if command in COMMANDS else COMMANDS
     parsers = [import_module(f"heldout.cli.{name}").parser() for name in names]
-    return help_of(parsers[0]) if command in COMMANDS else help_of_all(SUMMARY, parsers, NOTES)
+    about = help_of(parsers[0]) if command in COMMANDS else help_of_all(SUMMARY, parsers, NOTES)
+    sys.stdout.write(about)
+    return OK
 
 
 def _end(code: int, message: str = "") -> NoReturn:
@@ -174,14 +150,10 @@ def _terminable() -> Iterator[None]:
     ):
         yield
         return
-    own = os.getpid()
 
     def end(number: int, frame: Any) -> None:
         del frame
         signal.signal(number, usual)
-        if os.getpid() != own:  # a forked process has nothing to clean up
-            os.kill(os.getpid(), number)
-            return
         raise Terminated
 
     signal.signal(signal.SIGTERM, end)
@@ -191,25 +163,28 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, usual)
 
 
-def _own_fault(error: Exception) -> str:
-    """A fault of ours as a message; its traceback is printed."""
-    cause = error.__context__
-    if isinstance(cause, OSError) and cause.errno == errno.EMFILE:  # a library stumbled over it
-        return _system_fault(cause)
+def _fault(error: BaseException) -> str:
+    """What no command reports itself: faults of the system, of the user's code, and of ours."""
+    if not isinstance(error, Exception):  # no code of ours exits
+        from heldout.errors import cause_of
+
+        return f"your code failed: {cause_of(error)}"
+    if isinstance(error, MemoryError):
+        why = f" ({error})" if str(error) else ""
+        return (
+            f"not enough memory{why}: use a smaller index buffer (heldout index --max-memory), "
+            "fewer parameter settings or fewer --jobs"
+        )
+    cause = error if isinstance(error, OSError) else error.__context__
+    if isinstance(cause, OSError) and cause.errno == errno.EMFILE:  # a library may stumble over it
+        return f"{cause.strerror}: allow more (ulimit -n), or use fewer --jobs"
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error).partition("\n")[0]
+        if error.filename:
+            return f"{error.filename}: no access ({reason})"
+        # Opened files have a name; what has none is what all commands write to.
+        return f"the output cannot be written ({reason})" if error.errno in _WRITING else reason
     import traceback
 
     traceback.print_exception(error)
     return f"internal error, please report it ({type(error).__name__}: {error})"
-
-
-def _system_fault(error: OSError) -> str:
-    """An error of the operating system as a message."""
-    reason = error.strerror or str(error).partition("\n")[0]
-    if error.errno == errno.EMFILE:
-        return f"{reason}: allow more (ulimit -n), or use fewer --jobs"
-    if error.filename:
-        return f"{error.filename}: no access ({reason})"
-    # Opened files have a name; what has none is what all commands write to.
-    if error.errno in _WRITING:
-        return f"the output cannot be written ({reason})"
-    return reason

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from heldout.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 # `commands | title in the help | inputs`, then options: `VALUE...` may be repeated, `VALUE+` takes
 # several values, `a|b` are choices, `=` precedes the default, without a value it is a switch. What
@@ -28,8 +28,7 @@ eval | options | ranking
   -J --judged-only      ignore documents without a judgement
   -M --depth N          use the first N documents per query
   -N --docs GRADE=0     documents in all, for utility
-  -c --complete         count judged queries missing from a run as 0 (default, except with --format
-                        trec, which leaves them out as trec_eval does)
+  -c --complete         count judged queries missing from a run as 0, also with --format trec
   --ties docid-desc|docid-asc|input=docid-desc  order of documents with equal scores
 eval compare power | options | ranking
   --intersection        use the queries that all runs have (default: a missing query counts 0)
@@ -75,8 +74,7 @@ search | options
   -k --depth N          documents per query (default: 1000; with --query 10)
 fuse | options
   --how NAME=rrf        method: see heldout list methods
-  --norm NAME           normalisation of scores per query: minmax, max, sum, zscore, rank, none
-                        (default: minmax; rrf has none)
+  --norm NAME           normalisation: minmax (default, not for rrf), max, sum, zscore, rank, none
   --weights X,Y         for wsum: one weight per run, separated by commas
   --k X                 for rrf (default: 60)
   --depth N             documents per query (default: all)
@@ -102,7 +100,7 @@ study | options
   --replicates GRADE=100  random half-samples per interval
 demo | options
   --files               write small example files (judgements, two runs) instead
-eval compare power | predictions
+eval compare power | predictions | ranking classification regression text
   --task ranking|classification|regression|text  what files hold (default: recognised by content)
 eval compare power chart | predictions | classification
   --positive CLASS      positive class of two (default: the last)
@@ -116,8 +114,7 @@ compare power | predictions | classification regression
 eval compare | texts | text
   -r --references FILE...  references (repeat for more)
 compare power | input
-  --scores FILE         table of scores (CSV, TSV or Parquet; wide or long; also the output of
-                        heldout eval -q), or a results folder of heldout run
+  --scores FILE         table of scores, such as heldout eval -q writes, or a results folder
 compare power | input | scores
   --unit NAME           with --scores: column of unit ids
 compare power chart | input | scores
@@ -137,12 +134,9 @@ collection | input
   --split NAME          split of a BEIR folder (default: test)
 compare report chart | input
   --collection NAME     collection, for texts and judgements in a report or a chart
-eval compare | machine judgements | ranking
+eval compare run | machine judgements | ranking systems
   --machine FILE        judgements of a machine for these and further queries
   --assume-random       the queries with human judgements are a random sample of all
-run | machine judgements | systems
-  --machine FILE
-  --assume-random
 run split | plan (what is held out) | systems
   --folds K             K folds, each held out once (default: 10 for queries, 5 for documents)
   --hold-out SHARE      a random fraction, or number, of units
@@ -245,10 +239,6 @@ def _whole(text: str, least: int = 0) -> int:
     return int(text)
 
 
-def _share(text: str) -> float:
-    return int(text) if text.isdigit() else float(text)
-
-
 def _size(text: str) -> int:
     parts = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])I?B?|B)?\s*", text.upper())
     size = float(parts[1]) * 1024 ** " KMGT".index(parts[2] or " ") if parts else 1 << 60
@@ -264,7 +254,7 @@ KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
     "SEED": (int, "an integer"),
     "X": (float, "a number"),
     "X,Y": (lambda text: tuple(map(float, text.split(","))), "numbers such as 0.3,0.7"),
-    "SHARE": (_share, "a fraction or a number of units"),
+    "SHARE": (lambda text: int(text) if text.isdigit() else float(text), "a fraction or a number"),
     "SIZE": (_size, "a size such as 500MB or 1.5GB"),
 }
 """What values must be, by what the help calls them; all others are texts."""
@@ -273,25 +263,15 @@ KINDS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
 class Option(NamedTuple):
     """An option of some commands; one without `metavar` is a switch."""
 
-    flags: list[str]
+    flags: list[str]  # the long one last
+    name: str  # of its value in the parsed options
     metavar: str
     repeat: str  # "...": may be given again; "+": takes several values
     choices: Sequence[str]
     default: str
     help: str
-    commands: list[str]
     group: str
     inputs: list[str]
-
-    @property
-    def long(self) -> str:
-        """Its first long spelling."""
-        return next(flag for flag in self.flags if flag.startswith("--"))
-
-    @property
-    def name(self) -> str:
-        """The name of its value in the parsed options."""
-        return "format" if self.long == "--json" else self.long[2:].replace("-", "_")
 
     def value(self, text: str) -> Any:
         """Its value; a wrong one is refused."""
@@ -305,66 +285,59 @@ class Option(NamedTuple):
 
 
 @cache
-def options_of(command: str = "") -> Sequence[Option]:
-    """The options of a command, in the order of its help; by default all options."""
+def options_of(command: str) -> Sequence[Option]:
+    """The options of a command, in the order of its help."""
     options: list[Option] = []
-    section: tuple[list[str], str, list[str]] = [], "", []
+    commands, group, inputs = "", "", [""]
     for line in re.sub(r"\n {20,}", " ", TABLE).splitlines():
         if not line.startswith(" "):
             commands, group, *inputs = line.split(" | ")
-            section = commands.split(), group, " ".join(inputs).split()
-        elif not command or command in section[0]:
-            options.append(_option(line.strip(), *section))
+        elif command in commands.split():
+            options.append(_option(line.strip(), group, " ".join(inputs).split()))
     return options
 
 
-def _option(line: str, *section: Any) -> Option:
+def _option(line: str, group: str, inputs: list[str]) -> Option:
     written, _, words = line.partition("  ")
     flags = re.findall(r"(?<!\S)-\S+", written)
     value, _, default = written.removeprefix(" ".join(flags)).strip().partition("=")
+    name = flags[-1][2:].replace("-", "_")
     choices = tuple(value.split("|")) if "|" in value else ()
     shown: Any = default
     if not words:
         from heldout.experiment.fields import FIELDS
 
-        words, shown, choices = FIELDS[flags[-1][2:].replace("-", "_")]
+        words, shown, choices = FIELDS[name]
     words, parenthesis, more = words.strip().partition(" (")
     words += (f": {', '.join(choices)}" if choices else "") + parenthesis + more
     words += f" (default: {shown})" if shown else ""
-    name = value.rstrip(".+")
-    repeat, metavar = value[len(name) :], "NAME" if choices else name
-    return Option(flags, metavar, repeat, choices, default, words, *section)
+    metavar = value.rstrip(".+")
+    repeat = value[len(metavar) :]
+    metavar, name = "NAME" if choices else metavar, "format" if name == "json" else name
+    return Option(flags, name, metavar, repeat, choices, default, words, group, inputs)
 
 
-class Parser:
+class Parser(NamedTuple):
     """The parser of a command.
 
     `arguments` are what follows the options, with help: ``{"files+ FILE": "runs"}``. `usage` has a
     line per way to call the command, `examples` are command lines, `notes` are below the options.
     """
 
-    def __init__(
-        self,
-        command: str,
-        summary: str,
-        arguments: Mapping[str, str],
-        *,
-        usage: str = "",
-        examples: str = "",
-        notes: str = "",
-    ) -> None:
-        self.command, self.summary, self.examples, self.notes = command, summary, examples, notes
-        self.arguments = [(*name.split(" ", 1), words) for name, words in arguments.items()]
-        shown = {"?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}
-        each = (shown.get(name[-1], "{0}").format(metavar) for name, metavar, _ in self.arguments)
-        self.usage = usage or " ".join(each)
+    command: str
+    summary: str
+    arguments: Mapping[str, str]
+    usage: str = ""
+    examples: str = ""
+    notes: str = ""
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """What was given, and nothing else; files and options may come in any order."""
-        # With a usage of our own, argparse does not format one at every start.
+        # argparse would format its own usage, for the width of the terminal, at every start.
         reader = _Reader(f"heldout {self.command}", usage="", add_help=False, allow_abbrev=False)
         reader.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=80)
-        for name, metavar, _ in self.arguments:
+        for words in self.arguments:
+            name, metavar = words.split(" ", 1)
             count = name[-1] if name[-1] in "?*+" else None
             reader.add_argument(name.rstrip("?*+"), nargs=count, metavar=metavar)
         for option in options_of(self.command):
@@ -375,13 +348,19 @@ class Parser:
                 count = "+" if option.repeat == "+" else None
                 settings |= {"action": action, "nargs": count, "type": option.value}
             else:
-                const = "json" if option.long == "--json" else True
+                const = "json" if option.name == "format" else True
                 settings |= {"action": "store_const", "const": const}
             reader.add_argument(*option.flags, **settings)
         given, unknown = reader.parse_known_intermixed_args(list(arguments))
         if unknown:
             raise InputError(_unknown(unknown[0], self.command))
-        _check_together(given)
+        for names in ONE_OF:
+            flags = [_flag(name) for name in names if hasattr(given, name)]
+            if len(flags) > 1:
+                raise InputError(f"{flags[0]} and {flags[1]} exclude each other: give one of them")
+        for name, needed in NEEDS.items():
+            if hasattr(given, name) and not hasattr(given, needed):
+                raise InputError(f"{_flag(name)} goes with {_flag(needed)}")
         return given
 
 
@@ -391,56 +370,45 @@ class _Reader(argparse.ArgumentParser):
         raise InputError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
 
 
-def _check_together(given: argparse.Namespace) -> None:
-    """Refuse options that exclude each other, or that mean nothing without another."""
-    for names in ONE_OF:
-        flags = [_flag(name) for name in names if hasattr(given, name)]
-        if len(flags) > 1:
-            raise InputError(f"{flags[0]} and {flags[1]} exclude each other: give one of them")
-    for name, needed in NEEDS.items():
-        if hasattr(given, name) and not hasattr(given, needed):
-            raise InputError(f"{_flag(name)} goes with {_flag(needed)}")
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def complete(given: argparse.Namespace, command: str, kind: str = "") -> argparse.Namespace:
     """Refuse what has no effect for this kind of input; fill in the defaults of all others."""
     for option in options_of(command):
         if not hasattr(given, option.name):
-            switch = None if option.metavar or option.name == "format" else False
-            usual = option.value(option.default) if option.default else switch
-            setattr(given, option.name, usual)
+            usual = option.value(option.default) if option.default else None
+            setattr(given, option.name, usual if option.metavar else False)
         elif kind and option.inputs and kind not in option.inputs:
-            own = [name for name in option.inputs if name != "systems" or command == "run"]
+            own = [name for name in option.inputs if (name == "systems") == (command == "run")]
             named = " and ".join(INPUTS[name] for name in own)
-            raise InputError(f"{option.long} is for {named}, not for {INPUTS[kind]}")
+            raise InputError(f"{option.flags[-1]} is for {named}, not for {INPUTS[kind]}")
     return given
 
 
-def meant(given: str, known: Iterable[str]) -> str:
+def _with_flag(flag: str, command: str) -> list[Option]:
+    return [option for option in options_of(command) if flag in option.flags]
+
+
+def meant(given: str, known: Sequence[str], otherwise: str = "") -> str:
     """What may have been meant by a word that is not known."""
     from difflib import get_close_matches  # only for a mistake
 
-    known = list(known)
     close = get_close_matches(given, known, 1, 0.7)
     close = close or [name for name in known if name.startswith(given)]
-    return f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
+    usual = otherwise or f"expected one of {', '.join(known)}"
+    return f"did you mean {close[0]}?" if close else usual
 
 
 def _unknown(given: str, command: str) -> str:
     """What to do about an option that this command does not have."""
-    flag = given.partition("=")[0]
+    flag, see = given.partition("=")[0], f"see heldout {command} --help"
     if not flag.startswith("-"):
-        return f"unexpected {given!r} (see heldout {command} --help)"
-    homes = [name for option in options_of() if flag in option.flags for name in option.commands]
+        return f"unexpected {given!r} ({see})"
+    from heldout.cli.main import COMMANDS
+
+    homes = [name for name in COMMANDS if _with_flag(flag, name)]
     if homes:
         return f"{flag} is an option of heldout {', '.join(homes)}, not of heldout {command}"
-    hint = meant(flag, [name for option in options_of(command) for name in option.flags])
-    see = hint if hint.startswith("did") else f"see heldout {command} --help"
-    return f"unknown option {flag}: {see}"
+    known = [name for option in options_of(command) for name in option.flags]
+    return f"unknown option {flag}: {meant(flag, known, see)}"
 
 
 # Python's names as options
@@ -448,7 +416,7 @@ def _unknown(given: str, command: str) -> str:
 SPELLED: Final = {
     "by='unit'": "--by-unit",
     "verify=False": "--unverified",
-    "missing='zero'": "without --intersection",
+    "missing='skip'": "--intersection",
     "workers": "--jobs",
     "memory": "--max-memory",
 }
@@ -457,31 +425,21 @@ SPELLED: Final = {
 
 def spelled(argument: Argument, command: str) -> str:
     """A Python argument as an option of a command, if it has such an option."""
-    if str(argument) in SPELLED:
-        return SPELLED[str(argument)]
-    names = {argument.name, argument.name.removesuffix("s")}
-    for option in options_of(command):
-        if option.name in names or option.long == SPELLED.get(argument.name):
-            shown = argument.shown.strip("'\"")
-            return f"{option.long} {shown}" if option.metavar else option.long
-    return str(argument)
+    flag = SPELLED.get(str(argument)) or SPELLED.get(argument.name) or _flag(argument.name)
+    if not (options := _with_flag(flag, command)):
+        return str(argument)
+    return f"{flag} {argument.shown}".replace("'", "") if options[0].metavar else flag
 
 
-def place_of(given: argparse.Namespace) -> Callable[[str], str]:
-    """Return what names a field of an experiment, such as ``systems[0].model``, as an option."""
-    import shlex
+def option_of(field: str) -> str:
+    """A field of an experiment, such as ``systems[0].model``, as an option."""
+    if field in {"plan", "plan.queries", "plan.documents", "analyzer"}:
+        return ""  # several options
+    if field == "collection":
+        return field
+    entry = re.match("(system|measure)s", field)
+    return _flag(entry[1] if entry else field.rpartition(".")[2])
 
-    def place(name: str) -> str:
-        if entry := re.match(r"(system|measure)s\[(\d+)\]", name):
-            flag, number = {"system": "--system", "measure": "-m"}[entry[1]], int(entry[2])
-            texts = getattr(given, entry[1], None) or []
-            if number < len(texts) and isinstance(texts[number], str):
-                return f"{flag} {shlex.quote(texts[number])}"
-            return "--against" if flag == "--system" and given.against else flag
-        if name in {"collection", "collection.source", "collection.qrels"}:
-            return "--qrels" if given.qrels is not None else str(given.experiment)
-        known = {"plan": "", "queries": "", "documents": "", "systems": "--system"}
-        last = name.rpartition(".")[2]
-        return known.get(last, _flag(last)) if name.startswith(("plan", "systems")) else _flag(last)
 
-    return place
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

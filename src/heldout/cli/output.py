@@ -64,14 +64,16 @@ def write(
     from the frames of the results, `own` those that this command has in its own way. `first` is
     called when all is rendered and nothing shown: if it fails, nothing is.
     """
+    from heldout import report
+
     content: Any
+    width = terminal_width(options)
     if own and kind in own:
         content = own[kind]()
     elif kind == "json":
         from heldout.as_json import json_text
 
-        several = [result.to_dict() for result in results]
-        content = json_text(several if len(several) > 1 else several[0])
+        content = "".join(json_text(result.to_dict()) for result in results)
     elif kind in frames:
         import polars as pl
 
@@ -80,32 +82,21 @@ def write(
         content = pl.concat([result.to_frame() for result in results])
         if kind != "parquet":
             content = safe_frame(content).write_csv(separator="," if kind == "csv" else "\t")
+    elif kind == "table" and tables is None:
+        how: Any = {"full": getattr(options, "full", False), "quiet": options.quiet}
+        content = "\n".join(report.text(result, width=width, **how) for result in results)
     else:
-        content = _for_people(results, options, kind, tables)
+        from heldout.report.table import write_tables
+
+        several = [report.tables(result) for result in results] if tables is None else [tables()]
+        shown = [table for of_result in several for table in of_result]
+        if kind == "html":
+            from heldout.report.page.render import tables_page  # slow to import
+
+            content = tables_page(this_command(), shown)
+        else:
+            content = write_tables(shown, "text" if kind == "table" else kind, width)
     emit(content, getattr(options, "output", None), first)
-
-
-def _for_people(
-    results: Sequence[Any],
-    options: argparse.Namespace,
-    kind: str,
-    tables: Callable[[], Sequence[Table]] | None,
-) -> str:
-    from heldout import report
-    from heldout.report.table import write_tables
-
-    if kind == "table" and tables is None:
-        full, quiet = getattr(options, "full", False), options.quiet
-        width = terminal_width(options)
-        return "\n".join(report.text(one, full=full, width=width, quiet=quiet) for one in results)
-    shown = tables() if tables else [table for one in results for table in report.tables(one)]
-    if kind == "table":
-        return write_tables(shown, "text", terminal_width(options))
-    if kind == "html":
-        from heldout.report.page.render import tables_page
-
-        return tables_page(this_command(), shown)
-    return write_tables(shown, kind)
 
 
 def emit(
@@ -144,16 +135,18 @@ def terminal_width(options: argparse.Namespace | None = None) -> int | None:
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def print_run(run: Run, *, json: bool) -> None:
-    """Print a run as TREC lines or JSON."""
-    if json:
+def write_run(run: Run, options: argparse.Namespace) -> None:
+    """Write a run in the format of its file, or print it as TREC lines or JSON."""
+    if options.output is not None:
+        run.write(options.output, run_format(options.output))
+    elif options.format:
         from heldout.as_json import json_text
 
         emit(json_text(run.to_dict(), indent=None))
-        return
-    from heldout.data.trec import run_lines
+    else:
+        from heldout.data.trec import run_lines
 
-    sys.stdout.writelines(run_lines(run))
+        sys.stdout.writelines(run_lines(run))
 
 
 def run_format(output: str | None) -> Any:
@@ -166,14 +159,12 @@ def run_format(output: str | None) -> Any:
 
 def check_page(path: str) -> None:
     """Refuse a place that a page cannot be written to, before any work is done."""
-    from pathlib import Path
-
     by_suffix(path, ("html",), "html")
-    place = Path(path)
-    if place.is_dir():
-        raise InputError(f"{path} is a folder: name a file, such as {place}/report.html")
-    if not place.parent.is_dir():
-        raise InputError(f"{path}: the folder {place.parent} does not exist: create it first")
+    folder = os.path.dirname(path) or "."  # noqa: PTH120 - pathlib is slow to import
+    if os.path.isdir(path):
+        raise InputError(f"{path} is a folder: name a file, such as {path}/report.html")
+    if not os.path.isdir(folder):
+        raise InputError(f"{path}: the folder {folder} does not exist: create it first")
 
 
 def this_command() -> str:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from heldout.as_json import json_text
-from heldout.cli.inputs import given_measures, kind_of, read_predictions, read_scores_of
+from heldout.cli.inputs import kind_of, systems_of
 from heldout.cli.options import Parser, complete
 from heldout.cli.output import note, write
 from heldout.errors import InputError
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
 
 
 def parser() -> Parser:
@@ -47,15 +41,18 @@ def run(arguments: list[str]) -> int:
     options = complete(given, "power", kind)
     if kind == "sd" and (options.files or options.scores):
         raise InputError("give either --sd or a pilot study, not both")
+    if kind == "text":
+        raise InputError("texts cannot be planned from: give runs, predictions or --scores")
     from heldout.experiment.pilots import power
 
+    pilots = [(None, None)] if kind == "sd" else list(systems_of(kind, options))
     several = [
         power(
             pilot,
             measure,
             sd=options.sd,
             differences=options.difference or (),
-            units=options.queries or (),
+            units=options.units or (),
             half_widths=options.half_width or (),
             power=options.power,
             level=options.level,
@@ -66,7 +63,7 @@ def run(arguments: list[str]) -> int:
             simulations=500 if options.simulate else 0,
             seed=options.seed,
         )
-        for pilot, measure in _pilots(kind, options)
+        for pilot, measure in (pilots if options.measure else pilots[:1])
     ]
     plans = [plan for pairs in several for plan in pairs]
     own = {"json": lambda: json_text([plan.to_dict() for plan in plans])}
@@ -75,22 +72,3 @@ def run(arguments: list[str]) -> int:
         said = "Each plan is for one pair tested alone. Comparing all systems at once, with the"
         note([f"{said} default correction, needs more."], options)
     return 0
-
-
-def _pilots(kind: str, options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
-    """Each pilot study with its measure; none of a known standard deviation."""
-    if kind == "sd":
-        yield None, None
-    elif kind == "text":
-        raise InputError("texts cannot be planned from: give runs, predictions or --scores")
-    elif kind == "results":
-        from heldout.experiment.results.results import Results
-
-        results = Results.read(options.scores)
-        yield from ((results, measure) for measure in options.measure or results.measures[:1])
-    elif kind in {"classification", "regression"}:
-        predictions = read_predictions(kind, options)
-        measures = given_measures(options.measure, kind) or [None]
-        yield from ((predictions, measure) for measure in measures)
-    else:
-        yield from ((scores, None) for scores in read_scores_of(kind, options))

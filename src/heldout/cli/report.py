@@ -18,10 +18,10 @@ def parser() -> Parser:
   heldout report results -o report.html --collection cranfield/ --ledger looks.jsonl
 """,
         notes="""\
-The report is one file that works offline: the answer, tables, charts, every query with both
-rankings, tuning, splits, warnings, and the source of each number. Texts and judgements are shown
-if the collection is where it was, or named with --collection. heldout compare ... -o report.html
-writes such a page of runs, predictions or scores.
+The report (-o FILE, else report.html) is one file that works offline: the answer, tables, charts,
+every query with both rankings, tuning, splits, warnings, and the source of each number. Texts and
+judgements are shown if the collection is where it was, or named with --collection. heldout compare
+... -o report.html writes such a page of runs, predictions or scores.
 """,
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
 from heldout.cli.inputs import of_both, plan_table, split_paths
-from heldout.cli.options import Parser, complete, place_of
+from heldout.cli.options import Parser, complete, option_of
 from heldout.cli.output import emit, note, terminal_width, this_command
 from heldout.errors import InputError
 from heldout.notes import count_of
@@ -97,7 +97,7 @@ def run(arguments: list[str]) -> int:
             _run(experiment, options)
     except ExperimentError as error:
         if described:  # else the fields are those of a file
-            error.place_of = place_of(options)
+            error.place_of = option_of
         raise
     return 0
 

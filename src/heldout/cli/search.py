@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from heldout.as_json import json_text
 from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.options import Parser, complete
-from heldout.cli.output import emit, note, print_run, run_format, terminal_width
+from heldout.cli.output import emit, note, run_format, terminal_width, write_run
 from heldout.errors import InputError
 from heldout.notes import Note, count_of, named_few
 
@@ -134,10 +134,7 @@ def _search_vectors(options: argparse.Namespace) -> None:
 
 def _write(found: Run, lines: list[str], how: str, options: argparse.Namespace) -> None:
     size = f"{count_of(len(found.queries), 'query', 'queries')}, {count_of(len(found), 'row')}"
-    if options.output is None:
-        print_run(found, json=bool(options.format))
-    else:
-        found.write(options.output, run_format(options.output))
+    write_run(found, options)
     note([*lines, f"{found.name}: {size}, {how}"], options)
 
 

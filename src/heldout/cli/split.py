@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.inputs import of_both, open_collection, plan_table, split_paths
-from heldout.cli.options import Parser, complete, place_of
+from heldout.cli.options import Parser, complete, option_of
 from heldout.cli.output import by_suffix, emit, note, write
 from heldout.errors import InputError
 from heldout.notes import count_of
@@ -163,7 +163,7 @@ def splits_of(
     problems = Problems()
     plan = plan_from_table(table, by, options.seed, problems)
     if plan is None:
-        raise ExperimentError(problems.found, place_of=place_of(options))
+        raise ExperimentError(problems.found, place_of=option_of)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResamplingWarning)  # they are notes of the splits, too
         return plan.splits(collection, by) if isinstance(plan, Plan) else plan.splits(collection)

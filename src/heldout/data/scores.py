@@ -184,8 +184,7 @@ class Scores:
         if systems is not None:
             systems = [str(name) for name in as_list(systems, "systems")]
         tables = scored_units(table, systems, units)
-        name = _one_measure(tables, measure)
-        scores = paired_scores(tables[name], name or str(measure or "score"), systems)
+        scores = scores_in(tables, measure, systems)
         more: Any = {"notes": notes, "unit": unit, "range": range, "data": data or scores.data}
         return replace(scores, higher_is_better=higher_is_better, **more)
 
@@ -224,10 +223,14 @@ def _as_matrix(values: Any, units: int, systems: int) -> Floats:
     return matrix
 
 
-def paired_scores(
-    tables: Mapping[str, Table], measure: str, systems: Sequence[str] | None = None
+def scores_in(
+    measures: Mapping[str, Mapping[str, Table]],
+    measure: Any = None,
+    systems: Sequence[str] | None = None,
 ) -> Scores:
-    """Return the scores on the units that all systems have."""
+    """Return the scores in one of the measures, on the units that all systems have."""
+    chosen = _one_measure(measures, measure)
+    tables = measures[chosen]
     source = next(iter(tables.values())).source
     names = tuple(tables if systems is None else systems)
     refuse_unknown(names, list(tables), source)
@@ -244,7 +247,7 @@ def paired_scores(
             "(different units are independent samples: scipy.stats.ttest_ind with equal_var=False)"
         )
     return Scores(
-        measure,
+        chosen or str(measure or "score"),
         names,
         tuple(compress(every, shared)),
         matrix[shared],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.document_files import json_id, needed, pick
 from heldout.data.files import decode_text, file_stem, json_object, open_source
-from heldout.errors import FormatError, InputError
+from heldout.errors import Argument, FormatError, InputError
 from heldout.notes import count_of, named_few
 
 if TYPE_CHECKING:
@@ -179,7 +179,9 @@ def _read(
         return _from_records(source.name, lines, name, names)
     if only_json:
         raise InputError(
-            f"{source.name} has lines of text without references: give files of references"
+            f"{source.name} has lines of text without references: give a file of references (",
+            Argument("references", "FILE"),
+            ")",
         )
     found = Segments.of([line.removesuffix("\r") for line in lines], name)
     return replace(found, source=source.name)

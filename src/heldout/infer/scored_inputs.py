@@ -269,7 +269,8 @@ def _of_predictions(
         with_folds, without = systems[having.index(True)], systems[having.index(False)]
         raise InputError(
             f"{with_folds.name} has folds, {without.name} has none: give folds for all systems, or "
-            'compare over units with by="unit"'
+            "compare over units with ",
+            Argument("by", "'unit'"),
         )
     if by == "fold" or (by == "auto" and all(having)):
         scores, share = fold_scores(systems, measure)

@@ -104,8 +104,8 @@ def evaluate_runs(
     counted = np.all(present, axis=0) | (missing == "zero")
     if not counted.any():
         raise InputError(
-            "no judged query is in all runs: count missing queries as 0 (",
-            Argument("missing", "'zero'"),
+            "no judged query is in all runs, and all others are left out (",
+            Argument("missing", "'skip'"),
             ")",
         )
     twice = None
