@@ -176,7 +176,6 @@ def table(head: str, rows: Iterable[Sequence[Any]]) -> pl.DataFrame:
 
 def data(frame: pl.DataFrame) -> Any:
     """A chart of the rows of a frame; six digits keep files small, what is not finite is null."""
-
     digits = cs.float().round_sig_figs(6)
     inline = alt.InlineData(values=[])
     # Set afterwards, unchecked: Altair checks every row when the drawing is written.
@@ -234,10 +233,12 @@ def layers(*parts: Any, height: int, width: int = WIDTH) -> Any:
     return alt.layer(*parts).properties(width=width, height=height)
 
 
-def panels(*parts: Any, frame: pl.DataFrame, by: str | None, size: int) -> Any:
-    """Square layers over the same numbers; with `by` a panel for each of its values."""
+def panels(*parts: Any, frame: pl.DataFrame, by: str, sizes: tuple[int, int]) -> Any:
+    """Square layers over the same numbers: one, or a smaller panel for each value of a column."""
+    several = frame[by].n_unique() > 1
+    size = sizes[several]
     square = alt.layer(*parts, data=data(frame).data).properties(width=size, height=size)
-    return square.facet(facet=alt.Facet(f"{by}:N", title=None), columns=2) if by else square
+    return square.facet(facet=alt.Facet(f"{by}:N", title=None), columns=2) if several else square
 
 
 def brief(text: str) -> str:
