@@ -198,8 +198,8 @@ def browse(path: Path) -> None:
         ready = time.perf_counter() - begin
         for figure in page.locator(".chart").all():  # they are drawn when they come into view
             figure.scroll_into_view_if_needed()
-        drawn = "[...document.querySelectorAll('.drawing')].every(x => x.dataset.drawn)"
-        page.wait_for_function(drawn, timeout=120_000)
+        others = page.locator(".drawing:not([data-drawn])").first
+        others.wait_for(state="detached", timeout=120_000)
         charts = time.perf_counter() - begin
         page.get_by_role("searchbox").fill("q1")
         sort, opened = (page.evaluate(CLICK, one) for one in ("th[data-key=unit] button", ".open"))

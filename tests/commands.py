@@ -3,7 +3,7 @@
 import pytest
 
 from heldout.cli import main
-from heldout.cli.main import COMMANDS as COMMANDS
+from heldout.cli.main import COMMANDS  # noqa: F401 - of other tests, too
 from heldout.cli.options import options_of
 
 

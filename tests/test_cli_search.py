@@ -146,21 +146,23 @@ def test_a_run_goes_to_a_file_that_eval_reads(capsys):
 
 
 def test_a_query_shows_the_first_lines(capsys, index):
-    said = printed(capsys, "search", "docs.jsonl", "--query", "red pears plums").out.splitlines()
-    assert [line.split(maxsplit=2)[2] for line in said] == [
-        "d1  Red apples",
-        "d2  Green apples, green pears, plums",
-        "d3  The PLUMS of the garden",
+    asked = printed(capsys, "search", "docs.jsonl", "--query", "red pears plums").out
+    head, *said = asked.splitlines()
+    assert head.split() == ["rank", "score", "document", "text"]
+    assert [line.split(maxsplit=3)[2:] for line in said] == [
+        ["d1", "Red apples"],
+        ["d2", "Green apples, green pears, plums"],
+        ["d3", "The PLUMS of the garden"],
     ]
     scores = [float(line.split()[1]) for line in said]
     assert scores == sorted(scores, reverse=True)
     said = printed(capsys, "search", index, "--query", "red", "-k", "1").out
-    assert said.split()[::2] == ["1", "d1"]  # an index has no texts
+    assert said.split()[4::2] == ["1", "d1"]  # an index has no texts
     both = ["docs.jsonl", "--index", index]
     assert printed(capsys, "search", *both, "--query", "red", "-k", "1").out.endswith("apples\n")
     endless = ["--query", "red plums", "--model", "ql-jm(lambda=1)"]
     said = printed(capsys, "search", "docs.jsonl", *endless).out
-    assert [float(line.split()[1]) for line in said.splitlines()] == [-math.inf] * 3
+    assert [float(line.split()[1]) for line in said.splitlines()[1:]] == [-math.inf] * 3
 
 
 # ---- what is refused ----------------------------------------------------------------------------
@@ -187,17 +189,17 @@ def test_a_query_shows_the_first_lines(capsys, index):
         ("search RUN -k 0", "positive integer"),
         ("search RUN --index absent.index", "absent.index: not an index of heldout"),
         ("search RUN --index qrels", "qrels: not an index of heldout"),
-        ("search RUN --index docs.index --stop english", "its own analyzer"),
+        ("search RUN --index docs.index --stop english", "has its analyzer"),
         ("search RUN -o nowhere/a.run", "cannot be written"),
         ("search docs.index", "give --queries FILE"),
         ("search docs.index --query a --index docs.index", "not for an index"),
         ("search docs.index --queries queries.tsv --stop english", "not for an index"),
-        ("search docs.jsonl --queries none.tsv -o a.run", "no document contains a word"),
-        ("search docs.jsonl --query zeppelin", "no document contains a word"),
-        ("search docs.jsonl --query ...", "no document contains a word"),
-        ("search docs.jsonl --query=", "no document contains a word"),
-        ("search docs.jsonl --query red -o a", "writes no run"),
-        ("search RUN --query red", "writes no run"),
+        ("search docs.jsonl --queries none.tsv -o a.run", "no document has a word"),
+        ("search docs.jsonl --query zeppelin", "no document has a word"),
+        ("search docs.jsonl --query ...", "no document has a word"),
+        ("search docs.jsonl --query=", "no document has a word"),
+        ("search docs.jsonl --query red -o a", "shows documents, no run"),
+        ("search RUN --query red", "shows documents, no run"),
     ],
 )
 @pytest.mark.usefixtures("index")

@@ -176,7 +176,7 @@ TWO = "first.run, second.run"
         (["wsum(first.run, first.run, w=0.5)"], "first.run is given twice"),
         ([f"wsum({TWO})"], "wsum needs weights: write w=0:1:11"),
         ([f"wsum({TWO}, w=2)"], "w=2: expected a number between 0 and 1"),
-        ([f"wsum({TWO}, w=a,b)"], "w=a: expected a number between 0 and 1"),
+        ([f"wsum({TWO}, w=a,b)"], "w='a': expected a number between 0 and 1"),
         ([f"wsum({TWO}, k=3, w=0.5)"], "wsum has no k: it is a parameter of rrf"),
         ([f"rrf({TWO}, w=0.5)"], "rrf of 2 parts has no parameter w"),
         ([f"wsum({TWO}, w=0.5, norm=x)"], "norm='x': expected one of"),

@@ -102,7 +102,10 @@ def test_the_command_writes_a_run(capsys, metric):
     [
         (["docs.npy"], "give vectors of queries"),
         (["docs.npy", "--queries", "topics.txt"], "give vectors of queries"),
-        (["docs.npy", "--queries", "queries.npy", "--query", "words"], "--query is for text"),
+        (
+            ["docs.npy", "--queries", "queries.npy", "--query", "words"],
+            "--query is for collections and an index",
+        ),
         (["pydocs", "--metric", "ip"], "--metric is for vectors"),
         (["docs.npy", "--queries", "none.npy"], "none.npy: no such file"),
     ],

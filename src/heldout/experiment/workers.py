@@ -247,10 +247,9 @@ def _result(future: Any, name: str) -> Arrays:
             "a system): give workers more memory, or use smaller parts"
         )
     except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
-        said = (
-            f"the Dask cluster is lost ({cause_of(lost)}); finished splits are kept: continue with "
-            "resume, there or elsewhere"
-        )
+        kept = f"the Dask cluster is lost ({cause_of(lost)}); finished splits are kept: continue "
+        again = "with ", Argument("resume", "True"), ", there or elsewhere"
+        raise InputError(kept, *again) from None
     except Exception as error:  # noqa: BLE001 - of Dask, or what a worker could not send
         said = f"{name} failed on a worker: {cause_of(error)}"
     raise InputError(said)
@@ -350,8 +349,7 @@ def _end_with(parent: int) -> None:
 
 # ---- in a worker of a cluster -------------------------------------------------------------------
 
-_senders: set[int] = set()
-"""This process, if it gives work to clusters: a worker can also be a thread of it."""
+_senders: set[int] = set()  # this process, if it gives work to clusters: workers can be threads
 _one_at_a_time = threading.Lock()
 """A user's system need not be thread-safe, and a worker can have several threads."""
 

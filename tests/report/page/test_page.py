@@ -5,8 +5,8 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
 
 import heldout
 from heldout import Experiment, Qrels, Run, Scores, compare
@@ -20,7 +20,6 @@ IMAGE = '"><img src=x onerror=alert(1)>'
 TEXTS = ["</script>", "<!--", "<script>", "&amp;", "\u2028", IMAGE, "\x00\x1b[31m"]
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(80, 3))
-CLASSES = np.where(X[:, 0] + RNG.normal(scale=0.7, size=80) > 0, "<b>yes</b>", "no")
 
 
 def scored(values, **more):
@@ -146,11 +145,10 @@ def test_provenance_has_fingerprints_seed_policies_and_signatures(results, read)
 
 
 def test_bibliography_has_what_was_used(page_text):
-    for key in ("heldout", "romano-wolf", "randomization", "ndcg", "bm25", "ql"):
-        assert len(re.findall(rf"^@\w+\{{{key},$", page_text, re.MULTILINE)) <= 1, key
-    assert re.search(r"^@\w+\{ndcg,$", page_text, re.MULTILINE)
-    assert re.search(r"^@\w+\{bm25,$", page_text, re.MULTILINE)
-    assert "{tukey," not in page_text
+    keys = re.findall(r"@\w+\{([\w-]+),\n", page_text)
+    assert len(set(keys)) == len(keys)
+    assert {"heldout", "ndcg", "bm25", "ql"} <= set(keys)
+    assert "tukey" not in keys
 
 
 def test_a_comparison_of_runs_shows_their_lists(read):
@@ -200,31 +198,17 @@ def test_new_documents_are_answered_by_their_own_interval(collection, read):
     assert "null" not in keys(shown)
 
 
-@pytest.fixture(scope="module")
-def classified():
-    return Experiment(
-        task="classification",
-        data=(X, CLASSES),
-        systems={
-            "k-NN": (KNeighborsClassifier(), {"n_neighbors": [1, 9]}),
-            "logistic": LogisticRegression(),
-        },
-        measures=["accuracy", "AUC"],
-        plan={"folds": 4, "repeats": 2},
-    ).run()
-
-
 def test_rows_have_truth_and_predictions(classified, read):
     shown = read(page(classified))
     units, system = shown.data("part-1-data"), classified.systems.index("k-NN")
     assert sorted(units["units"]) == sorted(classified.held_out["unit"].unique())
     assert "part-1-rankings" not in shown.blocks
     at = units["units"].index("7")
-    assert units["truth"][at] == CLASSES[7]
     own = classified.held_out.filter((pl.col("system") == "k-NN") & (pl.col("unit") == "7"))
     assert len(own) == 2
     assert all(said in units["predicted"][system][at] for said in set(own["prediction"]))
-    right = np.mean([said == CLASSES[7] for said in own["prediction"]])
+    assert own["truth"].to_list() == [units["truth"][at]] * 2
+    right = (own["prediction"] == own["truth"]).mean()
     assert [measure["name"] for measure in units["measures"]] == ["accuracy"]
     assert units["values"][0][system][at] == right
     assert {"roc", "calibration"} <= set(keys(shown))

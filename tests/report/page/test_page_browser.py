@@ -5,9 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.neighbors import KNeighborsClassifier
 
-from heldout import Experiment, Scores, compare
+from heldout import Scores, compare
 from heldout.report.answers import answer
 from heldout.report.page import page as page_of
 from heldout.report.page.render import write_page
@@ -308,17 +307,9 @@ def test_thousands_of_rows_leave_a_small_table(visit, tmp_path):
     assert json.loads(page.locator("#part-1-data").text_content())["units"] == units
 
 
-def test_rows_of_predictions_open_with_their_truth(visit, tmp_path):
-    x = np.random.default_rng(5).normal(size=(60, 2))
-    results = Experiment(
-        task="classification",
-        data=(x, np.where(x[:, 0] > 0.3, "<b>yes</b>", "no")),
-        systems={"k-NN": KNeighborsClassifier()},
-        measures=["accuracy"],
-        plan={"folds": 3},
-    ).run()
+def test_rows_of_predictions_open_with_their_truth(classified, visit, tmp_path):
     path = tmp_path / "rows.html"
-    write_page(path, page_of(results))
+    write_page(path, page_of(classified))
     one = visit()
     page = one.open(path)
     one.charts()

@@ -141,21 +141,14 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     for board in boards:
         systems = experiment.measure_tables(results, board, full=True)[0]
         tables += _blocks(board, None if new_documents else known.get(board.measure), systems)
-    tables += [_named(table, MACHINE, MACHINE) for table in experiment.judge_tables(results)]
     for each in compared if new_documents else ():
         blocks = _blocks(standing(each), each)
         tables += [Block(table, f"{OTHER}: {fold or 'systems'}") for table, fold in blocks]
-    tuned = [system for system in results.summary if system["tuned"]]
-    selected = experiment.tuning_table(results, full=True)
-    tuning = (
-        [] if selected is None else [_named(selected, "Selected parameters (tuned on all data)")]
-    )
-    for system in tuned:
-        table = experiment.settings_table(results, system)
-        tuning.append(Block(table, f"{system['name']}: the best settings"))
-    splits = experiment.split_table(results)
-    differ = any(len(system["chosen"]) > 1 for system in tuned)
-    folds = [] if splits is None else [Block(splits, "" if differ else "Each split")]
+    selected = experiment.tuning_tables(results, full=True)
+    tuning = [_named(table, "Selected parameters (tuned on all data)") for table in selected]
+    differ = any(len(system["chosen"]) > 1 for system in results.summary if system["tuned"])
+    fold = "" if differ else "Each split"
+    folds = [Block(table, fold) for table in experiment.split_tables(results)]
     data = results.manifest["fingerprints"].get("collection")
     if not ranked:  # as the comparisons of these results name their data
         data = results.scores(systems=results.systems[:1], by_unit=False).data
@@ -180,7 +173,7 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
 
 
 def _of_agreement(agreement: Agreement) -> Part:
-    from heldout.report.agreement import agreement_sentences, agreement_tables, legends
+    from heldout.report.agreement import agreement_sentences, agreement_tables
 
     tables, (charts, left) = agreement_tables(agreement, full=True), _drawn(agreement)
     measures = [order.measure for order in agreement.judges[0].orders]
@@ -193,7 +186,7 @@ def _of_agreement(agreement: Agreement) -> Part:
         agreement_sentences(agreement),
         [Block(table) for table in tables],
         write_tables(tables, "latex"),
-        [*legends(agreement), about],
+        [about],
         charts=charts,
         checks=[*agreement.notes, *left],
         provenance=[("level", f"{agreement.level:g}"), ("rel", str(agreement.rel))],
