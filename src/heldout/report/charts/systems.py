@@ -129,7 +129,7 @@ def query_differences(scores: Scores, gap: Gap, texts: Mapping[str, str]) -> dra
         x=_places("place", f"{scores.size}, sorted by difference"),
         y=alt.Y("difference:Q", title=f"difference in {scores.measure}"),
         color=colour,
-        tooltip=draw.tips(*_query(frame, unit), *ends, difference="+.4f"),
+        tooltip=draw.tips(("query", unit), *draw.hint(frame), *ends, difference="+.4f"),
     )
     wins, losses, ties = ((better == name).sum() for name in (first, second, "equal"))
     caption = (
@@ -157,23 +157,18 @@ def heatmap(scores: Scores, texts: Mapping[str, str]) -> draw.Chart:
     several, many = len(parts) < len(hard), scores.size.partition(" ")[2]
     title = [f"{scores.size}, from hard to easy"]  # one per line, or they are cut on a phone
     title += [f"in {len(parts)} groups of similar difficulty"] * several
-    groups = [("queries", many, ",d")] * several
+    groups, value = [("queries", many, ",d")] * several, ("value", measure, ".4f")
     cells = draw.data(frame).mark_rect(strokeWidth=0)
     cells = cells.encode(
         x=_places("column", title),
         y=alt.Y("system:N", title=None, sort=[scores.systems[system] for system in best]),
         color=alt.Color("value:Q", title=measure, legend=alt.Legend(titleOrient="top")),
-        tooltip=draw.tips("system", *_query(frame, unit), *groups, ("value", measure, ".4f")),
+        tooltip=draw.tips("system", ("query", unit), *draw.hint(frame), *groups, value),
     )
     caption = f"{measure} of each system on each {unit}, from the hardest (left) to the easiest."
     caption += f" Each column is the mean of {many} of similar difficulty." * several
     drawing = draw.layers(cells, height=26 * max(len(best), 2))
     return draw.Chart("heatmap", f"Each system on each {unit}", caption, frame, drawing)
-
-
-def _query(frame: pl.DataFrame, unit: str) -> list[Any]:
-    """The fields of a tooltip that say which query it is."""
-    return [("query", unit), *(["text"] if any(frame["text"]) else [])]
 
 
 def _places(column: str, title: str | list[str]) -> alt.X:
