@@ -152,7 +152,7 @@ def test_one_chart_by_its_name(results, tmp_path):
     assert (tmp_path / "tuning.svg").read_text().startswith("<svg")
     with pytest.raises(heldout.InputError, match="this Comparison: no chart tuning"):
         heldout.chart(heldout.compare(scores()), "tuning")
-    with pytest.raises(heldout.InputError, match="unknown chart 'nothing'"):
+    with pytest.raises(heldout.InputError, match="no chart nothing; available: forest"):
         heldout.chart(results, "nothing")
 
 

@@ -35,7 +35,12 @@ def asset(name: str) -> str:
 
 
 def render(
-    title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, str]] = (), bibtex: str = ""
+    title: str,
+    parts: Sequence[Part],
+    *,
+    made: Sequence[tuple[str, str]] = (),
+    bibtex: str = "",
+    dark: bool = False,
 ) -> str:
     """The page of some parts; `made` are names and values about the page itself."""
     kwargs = {"allow_nan": False, "ensure_ascii": False, "separators": (",", ":")}
@@ -57,6 +62,7 @@ def render(
         parts=parts,
         made=made,
         bibtex=bibtex,
+        dark=dark,
         version=__version__,
         style=style,
         scripts=scripts,
@@ -86,7 +92,7 @@ def _environment() -> jinja2.Environment:
 
 
 def chart_page(drawing: Any) -> str:
-    """A page with nothing but a drawing of Altair; a theme that is not the page's own is kept."""
+    """A page with nothing but a drawing of Altair; it starts dark if the drawing is."""
     import altair as alt
     import polars as pl
 
@@ -97,12 +103,14 @@ def chart_page(drawing: Any) -> str:
     words = spec.get("title", "Chart")
     words = words if isinstance(words, dict) else {"text": words}
     title, caption = str(words["text"]), " ".join(words.get("subtitle", []))
-    copy.title = alt.Undefined
-    if spec.get("config") == theme():
-        copy.config = alt.Undefined
-    return render(
-        title, [Part(title, charts=[Chart("chart", title, caption, pl.DataFrame(), copy)])]
+    light, dark = (
+        drawing.config == alt.Config.from_dict(theme(dark=dark)) for dark in (False, True)
     )
+    copy.title = alt.Undefined
+    if light or dark:  # else it is not a theme of the page, and kept
+        copy.config = alt.Undefined
+    chart = Chart("chart", title, caption, pl.DataFrame(), copy)
+    return render(title, [Part(title, charts=[chart])], dark=dark)
 
 
 def tables_page(title: str, tables: Sequence[Table]) -> str:
