@@ -55,7 +55,7 @@ class TestGate:
         assert "passed: improved is better than baseline in nDCG@10" in shown.err
         back = self.verdict(capsys, "better", code=1, first="improved", second="baseline")
         assert "failed: not shown that baseline is better than improved" in back.err
-        assert back.err.endswith("there is no gain: more queries would hardly show one\n")
+        assert back.err.endswith("the observed gain itself fails: more queries would hardly help\n")
         far = self.verdict(capsys, "better", "--margin", "0.9", code=1)
         assert "not shown that improved is better than baseline by more than 0.9" in far.err
 

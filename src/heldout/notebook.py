@@ -5,10 +5,11 @@ Objects of other folders import this module only when they are shown.
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any
 
-from heldout.report.page.render import asset
-from heldout.report.table import escape_html, note_lines, write_tables
+from heldout.report.page.render import asset, tables_html
+from heldout.report.table import note_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,8 +28,8 @@ def html(result: Any) -> str:
         blocks = [*part.tables, *part.tuning]
         shown = [block.table for block in blocks if not block.fold]
         lines = [*more, *([part.plan] if part.plan else []), *note_lines(part.checks)]
-        claim = f'<p class="claim"><b>{escape_html(first)}</b></p>'
-        return _styled(claim, write_tables(shown, "html"), _first(part.charts), _lines(lines))
+        claim = f'<p class="claim"><b>{escape(first)}</b></p>'
+        return _styled(claim, tables_html(shown), _first(part.charts), _lines(lines))
     from heldout.report import tables
 
     charts: list[Chart] = []
@@ -36,7 +37,7 @@ def html(result: Any) -> str:
         from heldout.report.charts.find import charts as charts_of
 
         charts = charts_of(result)
-    return _styled(write_tables(tables(result), "html"), _first(charts))
+    return _styled(tables_html(tables(result)), _first(charts))
 
 
 def _styled(*parts: str) -> str:
@@ -50,10 +51,10 @@ def _styled(*parts: str) -> str:
 def _first(charts: Iterable[Chart]) -> str:
     """The first chart as SVG without a script, which works in every kind of notebook."""
     for chart in charts:
-        words = f"<b>{escape_html(chart.title)}.</b> {escape_html(chart.caption)}"
+        words = f"<b>{escape(chart.title)}.</b> {escape(chart.caption)}"
         return f"<figure>{chart.picture}<figcaption>{words}</figcaption></figure>"
     return ""
 
 
 def _lines(lines: Iterable[str]) -> str:
-    return "".join(f"<p>{escape_html(line)}</p>" for line in lines)
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)

@@ -19,7 +19,7 @@ class Shown:
         return text(self).rstrip()
 
     def _repr_html_(self) -> str:
-        from heldout.report import html
+        from heldout.notebook import html
 
         return html(self)
 

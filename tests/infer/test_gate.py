@@ -10,7 +10,7 @@ import heldout
 from heldout import InputError, Scores, compare
 from heldout.data.scores import ChoiceSpread, MachineScores
 from heldout.infer.gate import gate
-from heldout.report.answers import claim_sentences, gate_sentence
+from heldout.report.answers import gate_sentence, pair_answer
 from heldout.report.standing import standing
 
 RNG = np.random.default_rng(3)
@@ -67,7 +67,7 @@ def test_an_undecided_gate_says_what_would_decide_it():
     again = np.tile(-0.04 + NOISE, -(-needed // 60))
     assert only(gate(compare(table(again)), "non-inferior", 0.05)).passed
     beyond = only(gate(comparison(-0.06), "non-inferior", 0.05))
-    assert gate_sentence(beyond).endswith("more queries would hardly show it")
+    assert gate_sentence(beyond).endswith("more queries would hardly help")
     folds = only(gate(comparison(-0.04, test_share=0.1), "non-inferior", 0.05))
     assert gate_sentence(folds).endswith("more data would decide it")
 
@@ -149,12 +149,12 @@ def test_a_gate_cannot_contradict_the_claim(design):
     for seed in range(40 if design == "tuned" else 8):
         given = made(seed)
         one_sided = compare(**given, **settings, alternative="greater")
-        said = claim_sentences(standing(one_sided))
+        board = standing(one_sided)
         results = gate(one_sided, "better")
-        for claim, result, sentence in zip(one_sided.claims, results, said, strict=True):
+        for claim, result, gap in zip(one_sided.claims, results, board.gaps, strict=True):
             assert result.p == claim.adjusted
             assert result.passed == (claim.adjusted <= 0.05)
-            assert result.passed == ("is significantly better" in sentence)
+            assert result.passed == ("is significantly better" in pair_answer(board, gap))
             passed.append(result.passed)
         two_sided = compare(**given, **settings)
         ninety = compare(**given, **settings, level=0.9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from heldout.report.page.render import tables_html
 from heldout.report.table import Cell, Table, escape_markdown, write_tables
 
 TABLE = Table(
@@ -17,7 +18,7 @@ SHOWN = {
     "tsv": "system\tkind\tΔ\na_b\t<x>\t+0.1\n*c\t'=d\t—\n",
     "csv": "system,kind,Δ\na_b,<x>,+0.1\n*c,'=d,—\n",
     "md": "| system | kind | Δ |\n| --- | --- | ---: |\n"
-    r"| a_b | \<x> | **+0.1**<sup>*</sup> |"
+    r"| a_b | \<x> | **+0.1**<sup>\*</sup> |"
     "\n"
     r"| \*c | =d | — |"
     "\n\nn > 1\n",
@@ -40,10 +41,10 @@ def test_a_table_is_the_same_cells_in_every_format(kind):
 
 
 def test_html_escapes_its_cells():
-    shown = write_tables([TABLE], "html")
+    shown = tables_html([TABLE])
     row = '<th scope="row">a_b</th><td class="text">&lt;x&gt;</td><td><b>+0.1</b><sup>*</sup></td>'
     assert row in shown
-    assert shown.endswith("<p>n &gt; 1</p>\n")
+    assert '<p class="hint">n &gt; 1</p>' in shown
 
 
 def test_a_narrow_terminal_shortens_names_then_divides():

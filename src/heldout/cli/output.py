@@ -105,7 +105,7 @@ def _for_people(
         from heldout.report.page.render import tables_page
 
         return tables_page(this_command(), shown)
-    return write_tables(shown, kind)  # type: ignore[arg-type]
+    return write_tables(shown, kind)
 
 
 def emit(

@@ -165,11 +165,11 @@ class Comparison(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers at full precision, as JSON types, with a sentence per claim."""
-        from heldout.report.answers import claim_sentences  # the report reads results
+        from heldout.report.answers import pair_answer  # the report reads results
         from heldout.report.standing import standing
 
-        scores, analysis = self.scores, self.analysis
-        claims = zip(self.claims, self.rows(), claim_sentences(standing(self)), strict=True)
+        scores, analysis, board = self.scores, self.analysis, standing(self)
+        claims = zip(self.claims, self.rows(), board.gaps, strict=True)
         content = {
             "measure": scores.measure,
             "units": len(scores.units),
@@ -189,8 +189,8 @@ class Comparison(Reported):
                 for row in self.systems
             ],
             "claims": [
-                {**row, "tests": claim.outcomes, "sentence": sentence}
-                for claim, row, sentence in claims
+                {**row, "tests": claim.outcomes, "sentence": pair_answer(board, gap)}
+                for claim, row, gap in claims
             ],
             "anova": self.anova,
             "sphericity": self.sphericity,

@@ -25,21 +25,12 @@ VIEWS: Final = {
 
 def text(result: Any, *, full: bool = False, width: int | None = None, quiet: bool = False) -> str:
     """A result for people; `full` adds what not everybody needs, `quiet` leaves out the notes."""
-    shown: str = _view(result, "text")(result, full=full, width=width, quiet=quiet)
-    return shown
+    return str(_view(result, "text")(result, full=full, width=width, quiet=quiet))
 
 
 def tables(result: Any) -> list[Table]:
     """All tables of a result, with the answer as the first title and the notes below."""
-    made: list[Table] = _view(result, "tables")(result)
-    return made
-
-
-def html(result: Any) -> str:
-    """A result in a notebook."""
-    from heldout.notebook import html as styled
-
-    return styled(result)
+    return list(_view(result, "tables")(result))
 
 
 def _view(result: Any, form: str) -> Callable[..., Any]:

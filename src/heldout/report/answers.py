@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from heldout.infer.comparison import Comparison
     from heldout.infer.gate import GateResult
-    from heldout.report.standing import Gap, Standing
+    from heldout.report.standing import Gap, Row, Standing
 
 NAMED: Final = 8  # systems that a sentence names; the table has all
 
@@ -54,21 +54,12 @@ def p_words(p: float) -> str:
     return f"p {'' if p < 0.0001 else '= '}{p_value(p)}"
 
 
-def _equation(p: float | None) -> str:
-    return "" if p is None else f", {p_words(p)}"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(map(printable, names[:NAMED])) + more
-
-
 # ---- verdicts ------------------------------------------------------------------------------------
 
 
 def question(standing: Standing, data: str = "") -> str:
     """What was asked: the title of a page."""
-    names, on = [printable(name) for name in standing.names], f" on {data}" if data else ""
+    names, on = standing.names, f" on {data}" if data else ""
     if len(names) == 1:
         return f"How good is {names[0]}{on}?"
     if len(names) == 2:
@@ -78,53 +69,49 @@ def question(standing: Standing, data: str = "") -> str:
 
 def answer(standing: Standing) -> str:
     """The answer to the question of a standing, in one sentence with its uncertainty."""
-    if not standing.gaps:
-        return _scores_only(standing)
     if len(standing.gaps) == 1:
-        return pair_answer(standing, standing.asked(standing.gaps[0]))
-    return _against_baseline(standing) if standing.baseline else _best_of_many(standing)
+        return pair_answer(standing, standing.gaps[0])
+    if not standing.gaps:
+        said = _scores_only(standing)
+    else:
+        said = _against_baseline(standing) if standing.baseline else _best_of_many(standing)
+    return printable(said)
 
 
 def pair_answer(standing: Standing, gap: Gap) -> str:
     """Which of two systems is better."""
-    first, second = printable(gap.first), printable(gap.second)
-    measure = printable(standing.measure)
+    gap = standing.asked(gap)
+    first, second, measure = gap.first, gap.second, standing.measure
     if gap.counts is not None and gap.counts[0] + gap.counts[2] == 0:
-        return f"{first} and {second} have the same {measure} on all {standing.size}."
-    scores = " vs ".join(number(standing.row(name).score) for name in (gap.first, gap.second))
+        return printable(f"{first} and {second} have the same {measure} on all {standing.size}.")
+    if gap.mixed:
+        verdict = f"{first} and {second} differ, but wins and means point in different directions"
+    elif gap.significant:
+        word = "better" if standing.better(gap) else "worse"
+        verdict = f"{first} is significantly {word} than {second}"
+    elif standing.alternative == "two-sided":
+        verdict = f"No significant difference between {first} and {second}"
+    else:
+        asked = "better" if standing.alternative == "greater" else "worse"
+        verdict = f"{first} is not significantly {asked} than {second}"
+    scores = " vs ".join(number(standing.row(name).score) for name in (first, second))
+    direction = "" if standing.up else " (lower is better)"
     kind = "simultaneous " if standing.simultaneous else ""
-    return (
-        f"{_pair_verdict(standing, gap, first, second)}{_where(standing)}: {measure} {scores}"
-        f"{_direction(standing)}, difference {gap.value:+z.4f}, {kind}{percent(standing.level)} CI "
-        f"{interval(gap.low, gap.high, '+z.4f')}{_equation(gap.p)}."
+    ends = f"{percent(standing.level)} CI {interval(gap.low, gap.high, '+z.4f')}"
+    p = "" if gap.p is None else f", {p_words(gap.p)}"
+    return printable(
+        f"{verdict}{_where(standing)}: {measure} {scores}{direction}, difference "
+        f"{gap.value:+z.4f}, {kind}{ends}{p}."
     )
 
 
-def claim_sentences(standing: Standing) -> list[str]:
-    """One sentence per claim, for programs that show them."""
-    return [pair_answer(standing, standing.asked(gap)) for gap in standing.gaps]
-
-
-def _pair_verdict(standing: Standing, gap: Gap, first: str, second: str) -> str:
-    if gap.mixed:
-        return f"{first} and {second} differ, but wins and means point in different directions"
-    if gap.significant:
-        word = "better" if standing.better(gap) else "worse"
-        return f"{first} is significantly {word} than {second}"
-    if standing.alternative == "two-sided":
-        return f"No significant difference between {first} and {second}"
-    asked = "better" if standing.alternative == "greater" else "worse"
-    return f"{first} is not significantly {asked} than {second}"
-
-
 def _scores_only(standing: Standing) -> str:
-    best, measure = standing.rows[0], printable(standing.measure)
-    score = f"{number(best.score)} {interval(best.low, best.high)}".removesuffix(" —")
-    if len(standing.rows) == 1:
-        return f"{printable(best.name)} reaches {measure} {score}{_where(standing)}."
+    best, count = standing.rows[0], len(standing.rows)
+    if count == 1:
+        return f"{best.name} reaches {standing.measure} {_score(best)}{_where(standing)}."
     return (
-        f"{printable(best.name)} has the best {measure} of {len(standing.rows)} systems"
-        f"{_where(standing)}, {score}; the systems were not compared."
+        f"{best.name} has the best {standing.measure} of {count} systems{_where(standing)}, "
+        f"{_score(best)}; the systems were not compared."
     )
 
 
@@ -133,48 +120,48 @@ def _best_of_many(standing: Standing) -> str:
     gaps = standing.against(best.name)
     equals = [name for name, gap in gaps.items() if not standing.decided(gap)]
     tied = [row.name for row in standing.rows if row.score == best.score]
-    who = f"{_names(tied)} share" if len(tied) > 1 else f"{printable(best.name)} has"
-    score = f"{number(best.score)} {interval(best.low, best.high)}".removesuffix(" —")
     lead = (
-        f"{who} the {'highest' if standing.up else 'lowest'} {printable(standing.measure)} of "
-        f"{len(gaps) + 1} systems{_where(standing)}, {score}"
+        f"{f'{_names(tied)} share' if len(tied) > 1 else f'{best.name} has'} the "
+        f"{'highest' if standing.up else 'lowest'} {standing.measure} of {len(gaps) + 1} systems"
+        f"{_where(standing)}, {_score(best)}"
     )
     if not equals:
         return f"{lead}, and is significantly better than all others."
     if len(equals) == len(gaps):
         return f"{lead}, but no difference to the others is significant."
     return (
-        f"{lead}; {printable(best.name)} is significantly better than {len(gaps) - len(equals)} of "
-        f"the other {len(gaps)}, but not than {_names(equals)}."
+        f"{lead}; {best.name} is significantly better than {len(gaps) - len(equals)} of the other "
+        f"{len(gaps)}, but not than {_names(equals)}."
     )
 
 
 def _against_baseline(standing: Standing) -> str:
-    gaps = standing.against(standing.baseline or "")
-    groups: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
+    baseline = standing.baseline or ""
+    gaps = standing.against(baseline)
+    groups: dict[str, list[str]] = {}
     for name, gap in gaps.items():
-        kind = "better" if standing.better(gap) else "worse"
-        groups[kind if standing.decided(gap) else "not significantly different"].append(name)
-    score = number(standing.row(standing.baseline or "").score)
-    parts = [
-        f"{len(names)} {'is' if len(names) == 1 else 'are'} "
-        f"{kind if kind.startswith('not') else f'significantly {kind} ({_names(names)})'}"
-        for kind, names in groups.items()
-        if names
-    ]
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        kind = "significantly better" if standing.better(gap) else "significantly worse"
+        kind = kind if standing.decided(gap) else "not significantly different"
+        groups.setdefault(kind, []).append(name)
+    parts = (f"{len(names)} {kind} ({_names(names)})" for kind, names in groups.items())
+    score = number(standing.row(baseline).score)
     return (
-        f"Of {len(gaps)} systems compared with {printable(standing.baseline or '')} "
-        f"({printable(standing.measure)} {score}){_where(standing)}, {listed}."
+        f"{len(gaps)} systems compared with {baseline} ({standing.measure} {score})"
+        f"{_where(standing)}: {', '.join(parts)}."
     )
+
+
+def _score(row: Row) -> str:
+    return f"{number(row.score)} {interval(row.low, row.high)}".removesuffix(" —")
 
 
 def _where(standing: Standing) -> str:
     return f" {standing.where}" if standing.where else ""
 
 
-def _direction(standing: Standing) -> str:
-    return "" if standing.up else " (lower is better)"
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 # ---- tests and gates -----------------------------------------------------------------------------
@@ -200,9 +187,8 @@ TESTS: Final = {
 def test_name(comparison: Comparison) -> str:
     """The test that decides, and its correction: ``paired t test, Holm's method``."""
     analysis = comparison.analysis
-    names = [analysis.decides]
-    names += [analysis.correction] if analysis.correction not in {"", *OWN_TEST} else []
-    return ", ".join(TESTS.get(name, name) for name in names)
+    correction = "" if analysis.correction in OWN_TEST else analysis.correction
+    return ", ".join(TESTS.get(name, name) for name in (analysis.decides, correction) if name)
 
 
 def sides(comparison: Comparison) -> str:
@@ -212,10 +198,10 @@ def sides(comparison: Comparison) -> str:
 
 def test_line(comparison: Comparison) -> str:
     """How the p-values were obtained; further tests of a single pair follow."""
+    analysis, alone = comparison.analysis, len(comparison.claims) == 1
     decides, *others = comparison.claims[0].outcomes
-    alone, own = len(comparison.claims) == 1, comparison.analysis.correction in OWN_TEST
     how = [sides(comparison)]
-    if own:
+    if analysis.correction in OWN_TEST:
         how += [comparison.correction_detail] if comparison.correction_detail else []
     elif alone:
         how.append(decides.detail or decides.method)
@@ -224,40 +210,40 @@ def test_line(comparison: Comparison) -> str:
     line = f"Test: {test_name(comparison)} ({', '.join(how)})"
     if alone:
         line += "".join(f"; {TESTS.get(test.test, test.test)} {p_words(test.p)}" for test in others)
-    if comparison.analysis.coverage == "simultaneous":
+    if analysis.coverage == "simultaneous":
         line += "; the intervals of the differences hold all at once (simultaneous)"
     return f"{line}."
 
 
 def gate_sentence(result: GateResult) -> str:
     """The verdict of a gate, which `heldout.infer.gate` has read from the comparison."""
-    first, second = printable(result.first), printable(result.second)
+    first, second = result.first, result.second
     within = f"by more than {result.margin:g}"
     claimed = {
         "better": f"better than {second}{f' {within}' if result.margin else ''}",
         "non-inferior": f"not worse than {second} {within}",
         "equivalent": f"within {result.margin:g} of {second}",
     }[result.kind]
-    said = {
-        "shown": f"{first} is {claimed}",
-        "same output": f"{first} is {claimed}",
-        "worse": f"{first} is worse than {second} {within}",
-        "better": f"{first} is better than {second} {within}",
-    }.get(result.verdict, f"not shown that {first} is {claimed}")
+    said = f"{first} is {claimed}"
+    if result.verdict in {"worse", "better"}:
+        said = f"{first} is {result.verdict} than {second} {within}"
+    elif not result.passed:
+        said = f"not shown that {said}"
     word = "passed" if result.passed else "failed"
-    return f"{word}: {said} in {printable(result.measure)}{_gate_facts(result)}{_way_out(result)}"
+    facts = f"{_gate_facts(result)}{_way_out(result)}"
+    return printable(f"{word}: {said} in {result.measure}{facts}")
 
 
 def _gate_facts(result: GateResult) -> str:
     gain = result.interval
     if result.verdict == "same output":
         return " (both gave the same output)"
-    if result.verdict == "no difference":
+    if result.p is None:
         return " (no score differs, which shows nothing unless the outputs are the same)"
     # For `better` only the lower bound is read.
     high = math.inf if result.kind == "better" else gain.high
     bounds = f"{percent(gain.level)} CI {interval(gain.low, high, '+z.4f')}"
-    return f" (gain {gain.estimate:+z.4f}, {bounds}{_equation(result.p)})"
+    return f" (gain {gain.estimate:+z.4f}, {bounds}, {p_words(result.p)})"
 
 
 def _way_out(result: GateResult) -> str:
@@ -269,9 +255,7 @@ def _way_out(result: GateResult) -> str:
     if result.test == "corrected-t":
         return "; more folds of the same data add little: more data would decide it"
     gain, margin = result.interval.estimate, result.margin
-    if result.kind == "better" and gain <= margin:
-        what = "the gain is smaller" if margin else "there is no gain"
-        return f"; {what}: more queries would hardly show one"
-    if gain <= -margin or (result.kind == "equivalent" and gain >= margin):
-        return "; the gain itself is not within the margin: more queries would hardly show it"
+    least = margin if result.kind == "better" else -margin
+    if gain <= least or (result.kind == "equivalent" and gain >= margin):
+        return "; the observed gain itself fails: more queries would hardly help"
     return "; more queries would decide it"

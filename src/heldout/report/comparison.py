@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import InputError
 from heldout.report.answers import (
@@ -30,14 +29,12 @@ from heldout.report.table import (
     note_lines,
     paragraphs,
     printable,
-    text_table,
     write_tables,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.infer.blocks import Source
     from heldout.infer.comparison import Comparison
     from heldout.infer.gate import GateResult
     from heldout.notes import Note
@@ -46,11 +43,9 @@ if TYPE_CHECKING:
 MOST_SHOWN: Final = 2_000  # pairs up to which all are listed for people
 
 
-def comparison_text(
-    comparison: Comparison, *, full: bool = False, width: int | None = None, quiet: bool = False
-) -> str:
+def comparison_text(comparison: Comparison, **how: Any) -> str:
     """The answer, the numbers behind it, the test, then notes."""
-    return comparisons_text([comparison], full=full, width=width, quiet=quiet)
+    return comparisons_text([comparison], **how)
 
 
 def comparisons_text(
@@ -62,23 +57,25 @@ def comparisons_text(
 ) -> str:
     """Comparisons of the same systems, one per measure; each note is shown once."""
     parts: list[str] = []
-    for comparison, notes in zip(comparisons, _new_notes(comparisons, quiet=quiet), strict=True):
+    for comparison, notes in _with_new_notes(comparisons, quiet=quiet):
         board = standing(comparison)
-        said = [answer(board), *counts_line(board)]
-        tables = _tables(comparison, board, full=full)
+        tables = write_tables(_tables(comparison, board, full=full), "text", width)
         lines = [*estimate_lines(comparison), *how_lines(comparison, full=full), *note_lines(notes)]
-        drawn = "\n".join(text_table(table, width) for table in tables)
-        parts.append(paragraphs(said, width) + drawn + paragraphs(lines, width))
-    agreement = agreement_lines(comparisons)
-    return "\n".join([*parts, *([paragraphs(agreement, width)] if agreement else [])])
+        said = paragraphs([answer(board), *counts_line(board)], width)
+        parts.append(said + tables + paragraphs(lines, width))
+    parts.append(paragraphs(agreement_lines(comparisons), width))
+    return "\n".join(filter(None, parts))
 
 
-def _new_notes(comparisons: Sequence[Comparison], *, quiet: bool) -> Iterator[list[Note]]:
-    """Of each comparison the notes that those before it have not."""
+def _with_new_notes(
+    comparisons: Sequence[Comparison], *, quiet: bool
+) -> Iterator[tuple[Comparison, list[Note]]]:
+    """Each comparison with the notes that those before it have not."""
     known: set[Note] = set()
     for comparison in comparisons:
-        yield [] if quiet else [note for note in comparison.warnings if note not in known]
-        known.update(comparison.warnings)
+        new = [note for note in comparison.warnings if note not in known and not quiet]
+        yield comparison, new
+        known.update(new)
 
 
 def comparison_tables(
@@ -86,12 +83,11 @@ def comparison_tables(
 ) -> list[Table]:
     """All tables; the answer is the title of the first, test and notes are below the last."""
     board = standing(comparison)
-    first, *others = _tables(comparison, board, full=full) or [systems_table(board)]
     lines = [*counts_line(board), *estimate_lines(comparison), *how_lines(comparison, full=full)]
     lines += note_lines(comparison.warnings if notes is None else notes)
-    tables = [replace(first, rows=first.cells, title=answer(board)), *others]
-    last = tables[-1]
-    return [*tables[:-1], replace(last, rows=last.cells, notes=[*last.notes, *lines])]
+    tables = _tables(comparison, board, full=full) or [systems_table(board)]
+    tables[0] = tables[0].with_words(answer(board))
+    return [*tables[:-1], tables[-1].with_words(notes=lines)]
 
 
 def _tables(comparison: Comparison, board: Standing, *, full: bool) -> list[Table]:
@@ -132,8 +128,8 @@ def systems_table(board: Standing, *, full: bool = False) -> Table:
     head += [f"{level} CI of score", "judged"] if full or not gaps else []
     rows = []
     for place, row in enumerate(board.rows, 1):
-        cells = [str(place), row.name, number(row.score), *_difference(gaps.get(row.name))]
-        cells.insert(5, row.group)
+        difference, p, ends = _difference(gaps.get(row.name))
+        cells = [str(place), row.name, number(row.score), difference, p, row.group, ends]
         judged = "—" if row.judged is None else f"{row.judged:.2f}"
         rows.append([*cells, interval(row.low, row.high), judged][: len(head)])
     return Table(head, rows, left=2).without_empty()
@@ -169,36 +165,39 @@ def pairs_table(board: Standing) -> Table:
     return Table(head, rows, left=2, notes=notes).without_empty()
 
 
-def _difference(gap: Gap | None) -> list[str | Cell]:
+def _difference(gap: Gap | None) -> tuple[str | Cell, str, str]:
     """Its value, p-value and interval."""
     if gap is None:
-        return ["—", "—", "—"]
+        return "—", "—", "—"
     value = Cell(f"{gap.value:+z.4f}", mark="*" if gap.significant else "")
-    return [value, p_value(gap.p), interval(gap.low, gap.high, "+z.4f")]
+    return value, p_value(gap.p), interval(gap.low, gap.high, "+z.4f")
 
 
 def anova_table(comparison: Comparison) -> list[Table]:
     """The analyses of all systems together, by variance and by ranks; none of two systems."""
-    found = comparison.anova
-    if found is None:
+    anova = comparison.anova
+    if anova is None:
         return []
-    rest = found.residual
-    rows = [
-        _source("systems", found.systems),
-        _source(comparison.scores.unit, found.blocks),
-        ["residual", f"{rest.df}", f"{rest.sum_of_squares:.4f}", f"{rest.mean_square:.6f}", "", ""],
-    ]
-    notes = []
-    if math.isnan(found.systems.f):
-        notes.append("Nothing varies between the systems.")
-    elif math.isinf(found.systems.f):
-        notes.append("The differences are the same on every unit: no variation to judge them by.")
+    rows = []
+    for name, source in (
+        ("systems", anova.systems),
+        (comparison.scores.unit, anova.blocks),
+        ("residual", anova.residual),
+    ):
+        tested = math.isfinite(source.f)
+        squares = f"{source.sum_of_squares:.4f}", f"{source.mean_square:.6f}"
+        test = (f"{source.f:.3f}", p_value(source.p)) if tested else ("—", "—")
+        rows.append([name, f"{source.df}", *squares, *test])
+    if math.isnan(anova.systems.f):
+        notes = ["Nothing varies between the systems."]
+    elif math.isinf(anova.systems.f):
+        notes = ["The differences are the same on every unit: no variation to judge them by."]
     else:
-        line = f"Partial eta squared {found.systems.partial_eta_squared:.3f}"
+        notes = [f"Partial eta squared {anova.systems.partial_eta_squared:.3f}"]
         if comparison.sphericity is not None:
             epsilon, p = comparison.sphericity
-            line += f"; Greenhouse-Geisser epsilon {epsilon:.3f} gives {p_words(p)}"
-        notes.append(f"{line}.")
+            notes[0] += f"; Greenhouse-Geisser epsilon {epsilon:.3f} gives {p_words(p)}"
+        notes[0] += "."
         if comparison.friedman is not None:
             friedman, nemenyi = comparison.friedman
             notes.append(
@@ -210,18 +209,6 @@ def anova_table(comparison: Comparison) -> list[Table]:
     title = "All systems together (two-way analysis of variance)"
     head = ["source", "df", "sum of squares", "mean square", "F", "p"]
     return [Table(head, rows, title, notes=notes)]
-
-
-def _source(name: str, source: Source) -> list[str]:
-    finite = math.isfinite(source.f)
-    test = [f"{source.f:.3f}", p_value(source.p)] if finite else ["—", "—"]
-    return [
-        name,
-        f"{source.df}",
-        f"{source.sum_of_squares:.4f}",
-        f"{source.mean_square:.6f}",
-        *test,
-    ]
 
 
 def paper_text(comparisons: Sequence[Comparison]) -> str:
@@ -238,52 +225,39 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     baseline, a dagger marks a significant difference to it. `how` names the test.
     """
     first = standings[0]
-    names = sorted(first.names)
-    if any((sorted(b.names), b.baseline) != (names, first.baseline) for b in standings):
+    names, baseline = sorted(first.names), first.baseline
+    if any((sorted(b.names), b.baseline) != (names, baseline) for b in standings):
         raise InputError("one table needs the same systems and baseline in every measure")
     lettered = len(names) <= len(ascii_lowercase)
-    labels = {name: ascii_lowercase[n] if lettered else f"{n + 1}" for n, name in enumerate(names)}
-    columns = [_paper_column(board, labels, "" if lettered else ",") for board in standings]
+    label, comma = ("letter", "") if lettered else ("number", ",")
+    numbers = map(str, range(1, len(names) + 1))
+    labels = dict(zip(names, ascii_lowercase if lettered else numbers, strict=False))
+    columns = []
+    for board in standings:
+        marks: dict[str, set[str]] = {name: set() for name in names}
+        for gap in board.ranked_gaps():
+            if baseline is None and board.decided(gap):
+                marks[gap.first].add(labels[gap.second])
+            elif baseline is not None and gap.significant:
+                marks[gap.first if gap.second == baseline else gap.second].add("†")
+        cells = {}
+        for row in board.rows:
+            mark = comma.join(
+                label for label in (*labels.values(), "†") if label in marks[row.name]
+            )
+            cells[row.name] = Cell(number(row.score), mark, bold=row.score == board.rows[0].score)
+        columns.append(cells)
     rows: list[list[str | Cell]] = [
-        [labels[name], name, *(column[name] for column in columns)] for name in names
+        [labels[name], name, *(cells[name] for cells in columns)] for name in names
     ]
-    measures = [board.measure for board in standings]
     sizes = " / ".join(dict.fromkeys(board.size for board in standings))
-    alpha = f"p < {round(1 - first.level, 6):g}, {sizes}"
-    if first.baseline is not None:
-        meaning = f"Dagger: significantly different from {first.baseline} ({how}, {alpha})."
-        return Table(
-            ["system", *measures], [row[1:] for row in rows], notes=[meaning, "Best in bold."]
-        )
-    label = "letter" if lettered else "number"
-    meaning = (
-        f"Superscripts: significantly better than the system with that {label} ({how}, {alpha})."
-    )
-    return Table(["", "system", *measures], rows, left=2, notes=[meaning, "Best in bold."])
-
-
-def _paper_column(board: Standing, labels: dict[str, str], comma: str) -> dict[str, Cell]:
-    beaten: dict[str, list[str]] = {name: [] for name in board.names}
-    daggers = set()
-    for gap in board.ranked_gaps():
-        if board.baseline is None and board.decided(gap):
-            beaten[gap.first].append(labels[gap.second])
-        elif gap.significant:
-            daggers.add(gap.first if gap.second == board.baseline else gap.second)
-    best = board.rows[0].score
-    return {
-        row.name: Cell(
-            number(row.score),
-            "†"
-            if row.name in daggers
-            else comma.join(sorted(beaten[row.name], key=lambda at: (len(at), at))),
-            bold=row.score == best,
-        )
-        for row in board.rows
-    }
-
-
-# ---- gates ---------------------------------------------------------------------------------------
+    test = f"({how}, p < {round(1 - first.level, 6):g}, {sizes})"
+    meaning = f"Superscripts: significantly better than the system with that {label} {test}."
+    if baseline is not None:
+        meaning = f"Dagger: significantly different from {baseline} {test}."
+    head = ["", "system", *(board.measure for board in standings)]
+    table = Table(head, rows, left=2, notes=[meaning, "Best in bold."])
+    return table if baseline is None else table.columns(range(1, len(head)))
 
 
 def comparisons_markdown(
@@ -298,7 +272,7 @@ def comparisons_markdown(
     verdicts = [f"**{verdict}**: {escape_markdown(rest)}\n" for verdict, _, rest in sentences]
     tables = [
         write_tables(comparison_tables(each, full=full, notes=notes), "md")
-        for each, notes in zip(comparisons, _new_notes(comparisons, quiet=quiet), strict=True)
+        for each, notes in _with_new_notes(comparisons, quiet=quiet)
     ]
     agreement = [f"{escape_markdown(line)}\n" for line in agreement_lines(comparisons)]
     return "\n".join([*verdicts, *tables, *agreement])
@@ -306,18 +280,19 @@ def comparisons_markdown(
 
 def gates_junit(results: Sequence[GateResult]) -> str:
     """The verdicts of a gate as JUnit XML, one test case per system and measure."""
-    from xml.sax.saxutils import quoteattr
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-    failures = sum(not result.passed for result in results)
-    counts = f'tests="{len(results)}" failures="{failures}" errors="0" skipped="0"'
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines += [f'<testsuite name="heldout compare" {counts}>']
+    failures = str(sum(not result.passed for result in results))
+    counts = {"tests": str(len(results)), "failures": failures, "errors": "0", "skipped": "0"}
+    suite = Element("testsuite", {"name": "heldout compare", **counts})
     for result in results:
         title = f"{result.first} {result.kind} {result.second} in {result.measure}"
-        verdict = quoteattr(gate_sentence(result))
-        inside = f"<failure message={verdict}/>"
+        case = SubElement(suite, "testcase", classname="heldout", name=printable(title))
+        verdict = gate_sentence(result)
         if result.passed:
-            inside = f'<properties><property name="verdict" value={verdict}/></properties>'
-        name = quoteattr(printable(title))
-        lines.append(f'  <testcase classname="heldout" name={name}>{inside}</testcase>')
-    return "\n".join([*lines, "</testsuite>", ""])
+            properties = SubElement(case, "properties")
+            SubElement(properties, "property", name="verdict", value=verdict)
+        else:
+            SubElement(case, "failure", message=verdict)
+    indent(suite)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suite, encoding="unicode")}\n'

@@ -21,12 +21,9 @@ HEAD: Final = (
 
 def estimate_cells(estimates: Combined, form: str = "z.4f") -> list[str]:
     """Estimates by people, by the machine and by both: the columns of `HEAD`."""
-    three = (estimates.human, estimates.machine, estimates.combined)
-    cells = [
-        text
-        for each in three
-        for text in (f"{each.estimate:{form}}", interval(each.low, each.high, form))
-    ]
+    cells = []
+    for value in (estimates.human, estimates.machine, estimates.combined):
+        cells += [f"{value.estimate:{form}}", interval(value.low, value.high, form)]
     return [*cells, f"{estimates.weight:.2f}", f"{estimates.effective:.0f}"]
 
 
@@ -49,28 +46,22 @@ def estimate_lines(comparison: Comparison) -> list[str]:
     """What human and machine judgements say by themselves, and what the machine adds."""
     if comparison.machine is None:
         return []
-    differences = comparison.machine.differences
-    first = differences[0]
+    first, *others = comparison.machine.differences
     people = count_of(first.queries, "human query", "human queries")
-    if len(differences) > 1:
-        several = sorted({round(each.effective) for each in differences})
-        counts = f"{several[0]}" if len(several) == 1 else f"{several[0]} to {several[-1]}"
-        return [f"Your {people} count like {counts} in the pairs."]
-    human, machine, like = first.human, first.machine, round(first.effective)
-    board = standing(comparison)
-    if board.asked(board.gaps[0]).first != board.gaps[0].first:  # as in the answer
-        human = human._replace(estimate=-human.estimate, low=-human.high, high=-human.low)
-        machine = machine._replace(estimate=-machine.estimate)
-    bounds = f"{percent(human.level)} CI {interval(human.low, human.high, '+z.4f')}"
+    if others:
+        counts = [each.effective for each in (first, *others)]
+        return [f"Your {people} count like {min(counts):.0f} to {max(counts):.0f} in the pairs."]
+    board, human = standing(comparison), first.human
+    (gap,) = board.gaps
+    sign = 1 if board.asked(gap) == gap else -1  # as in the answer
+    low, high = sorted((sign * human.low, sign * human.high))
     every = count_of(first.queries + first.machine_queries, "query", "queries")
-    weight = f"(weight of the machine {first.weight:.2f})"
-    counts = f"Your {people} count like {like} {weight}."
-    if like <= first.queries:
-        counts = (
-            f"The machine does not help: your {people} count like {like} {weight}; leave it out."
-        )
+    helps = round(first.effective) > first.queries
+    advice = "" if helps else "; the machine does not help: leave it out"
     alone = (
-        f"Human judgements alone: difference {human.estimate:+z.4f}, {bounds}. Machine judgements "
-        f"alone ({every}, biased): {machine.estimate:+z.4f}."
+        f"Human judgements alone: difference {sign * human.estimate:+z.4f}, {percent(human.level)} "
+        f"CI {interval(low, high, '+z.4f')}. Machine judgements alone ({every}, biased): "
+        f"{sign * first.machine.estimate:+z.4f}."
     )
-    return [alone, counts]
+    weight = f"(weight of the machine {first.weight:.2f})"
+    return [alone, f"Your {people} count like {first.effective:.0f} {weight}{advice}."]

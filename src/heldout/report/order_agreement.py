@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.infer.comparison import Comparison
-    from heldout.infer.order_agreement import OrderAgreement, VerdictChange
+    from heldout.infer.order_agreement import VerdictChange
 
 LISTED: Final = 5  # pairs that a sentence names
 CORRELATIONS: Final = {"kendall": "Kendall's tau", "tau_ap": "AP correlation", "rbo": "RBO"}
@@ -37,59 +37,48 @@ def comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]
 
 def agreement_lines(comparisons: Sequence[Comparison]) -> list[str]:
     """How far each measure agrees with the first: on the order, and on the verdicts."""
-    lines: list[str] = []
-    for other in comparisons[1:]:
-        first = comparisons[0]
+    first, *others = comparisons
+    lines, count = [], len(first.claims)
+    for other in others:
         names = (first.scores.measure, other.scores.measure)
         both = f"{names[0]} and {names[1]}"
         agreement = measured_agreement(first, other)
         if agreement is not None:
-            words = correlation_words(agreement, intervals=first.analysis.test_share is None)
-            lines.append(f"Order of the systems in {both}: {words}.")
-        changes, count = verdict_changes(first, other), len(first.claims)
+            words = []
+            for name, correlation in CORRELATIONS.items():
+                value = getattr(agreement, name)
+                words.append(f"{correlation} {number(value.estimate, '.2f')}")
+                if first.analysis.test_share is None and math.isfinite(value.low):
+                    words[-1] += f" {interval(value.low, value.high, '.2f')}"
+            lines.append(f"Order of the systems in {both}: {', '.join(words)}.")
+        changes = verdict_changes(first, other)
         if changes:
-            which = "The verdict differs"
-            which = which if count == 1 else f"{len(changes):,} of {count:,} verdicts differ"
-            lines.append(f"{which} in {both}: {change_words(changes, names)}.")
+            said = f"{len(changes):,} of {count:,} verdicts differ"
+            said = "The verdict differs" if count == 1 else said
+            lines.append(f"{said} in {both}: {change_words(changes, names)}.")
         else:
-            which = "The verdict is" if count == 1 else f"The verdicts on all {count:,} pairs are"
-            lines.append(f"{which} the same in {both}.")
+            said = "The verdict is" if count == 1 else f"The verdicts on all {count:,} pairs are"
+            lines.append(f"{said} the same in {both}.")
     return list(map(printable, lines))
-
-
-def correlation_words(agreement: OrderAgreement, *, intervals: bool = True) -> str:
-    """The correlations with their intervals: ``Kendall's tau 0.87 [0.73, 1.00], …``."""
-    parts = []
-    for name, words in CORRELATIONS.items():
-        value = getattr(agreement, name)
-        shown = f"{words} {number(value.estimate, '.2f')}"
-        bounded = intervals and math.isfinite(value.low)
-        parts.append(f"{shown} {interval(value.low, value.high, '.2f')}" if bounded else shown)
-    return ", ".join(parts)
 
 
 def change_words(
     changes: Sequence[VerdictChange], names: tuple[str, str], where: str = "in"
 ) -> str:
     """The pairs by measures, or judges: ``significant in AP only: A > B, A > C``."""
-    parts = []
-    for side, name in enumerate(names):
-        alone = [change for change in changes if change.verdicts[1 - side] == "no difference"]
-        if alone:
-            parts.append(f"significant {where} {name} only: {_changed(alone, side)}")
-    opposite = [change for change in changes if change.reversed]
-    if opposite:
-        parts.append(f"opposite {where} {names[1]}: {_changed(opposite, 0)}")
-    return "; ".join(parts)
-
-
-def _changed(changes: Sequence[VerdictChange], side: int) -> str:
-    """The pairs, the better system of one of the two comparisons first."""
-    shown = [
-        f"{change.first} > {change.second}"
-        if change.verdicts[side] == "better"
-        else f"{change.second} > {change.first}"
-        for change in changes[:LISTED]
+    kinds = [
+        *(f"significant {where} {name} only" for name in names),
+        f"opposite {where} {names[1]}",
     ]
-    more = [f"{len(changes) - LISTED:,} more"] if len(changes) > LISTED else []
-    return ", ".join([*shown, *more])
+    groups: dict[str, list[str]] = {kind: [] for kind in kinds}
+    for change in changes:
+        side = int(change.verdicts[0] == "no difference")
+        better, worse = change.first, change.second
+        if change.verdicts[side] == "worse":
+            better, worse = worse, better
+        groups[kinds[2 if change.reversed else side]].append(f"{better} > {worse}")
+    parts = []
+    for kind, pairs in groups.items():
+        more = [f"{len(pairs) - LISTED:,} more"] if len(pairs) > LISTED else []
+        parts += [f"{kind}: {', '.join(pairs[:LISTED] + more)}"] if pairs else []
+    return "; ".join(parts)

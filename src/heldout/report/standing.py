@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from heldout.errors import HeldoutError
 from heldout.infer.analysis import BY_RANK
 from heldout.infer.comparison import Comparison
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Claim
-    from heldout.infer.results import Interval
 
 
 class Row(NamedTuple):
@@ -87,8 +85,6 @@ class Standing(NamedTuple):
     def reference(self) -> str | None:
         """The system that the others are shown against: the baseline, or the best."""
         compared = {name for gap in self.gaps for name in (gap.first, gap.second)}
-        if len(self.gaps) == 1 and self.alternative != "two-sided":
-            return self.gaps[0].second
         return self.baseline or next((name for name in self.names if name in compared), None)
 
     def against(self, reference: str) -> dict[str, Gap]:
@@ -104,9 +100,7 @@ class Standing(NamedTuple):
     def ranked_gaps(self) -> list[Gap]:
         """All differences, the better system first in each."""
         place = {name: number for number, name in enumerate(self.names)}
-        gaps = [
-            gap if place[gap.first] < place[gap.second] else gap.reversed() for gap in self.gaps
-        ]
+        gaps = (g if place[g.first] < place[g.second] else g.reversed() for g in self.gaps)
         return sorted(gaps, key=lambda gap: (place[gap.first], place[gap.second]))
 
     def asked(self, gap: Gap) -> Gap:
@@ -126,10 +120,7 @@ class Standing(NamedTuple):
 def standing(
     of: Comparison | Results, measure: str | None = None, compared: Comparison | None = None
 ) -> Standing:
-    """Return the standing of a comparison, or of an experiment in one of its measures.
-
-    `compared` is the comparison of the results in that measure, if there is one.
-    """
+    """The standing of a comparison, or of results in a measure, in which they are `compared`."""
     if isinstance(of, Comparison):
         return _of_comparison(of)
     return _of_results(of, measure or of.measures[0], compared)
@@ -144,15 +135,11 @@ def _sorted(rows: Iterable[Row], *, up: bool) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=key))
 
 
-def _bounds(interval: Interval) -> tuple[float | None, float | None]:
-    return (None, None) if math.isnan(interval.low) else (interval.low, interval.high)
-
-
 def _of_comparison(comparison: Comparison) -> Standing:
     scores, up = comparison.scores, comparison.scores.higher_is_better
     judged = scores.judged or [None] * len(comparison.systems)
     rows = (
-        Row(system.name, system.mean.estimate, *_bounds(system.mean), system.letters, share)
+        Row(system.name, *system.mean[:3], system.letters, share)
         for system, share in zip(comparison.systems, judged, strict=True)
     )
     return Standing(
@@ -174,11 +161,8 @@ def _gap(comparison: Comparison, claim: Claim) -> Gap:
     better = (difference.estimate > 0) == comparison.scores.higher_is_better
     by_rank = comparison.analysis.tests[0] in BY_RANK
     return Gap(
-        claim.first,
-        claim.second,
-        difference.estimate,
-        difference.low,
-        difference.high,
+        *claim[:2],
+        *difference[:3],
         significant,
         float(claim.adjusted),
         tuple((outcome.test, outcome.p) for outcome in claim.outcomes),
@@ -189,36 +173,40 @@ def _gap(comparison: Comparison, claim: Claim) -> Gap:
 
 
 def is_up(results: Results, measure: str) -> bool:
-    """Return whether more is better; also if the measure has no direction, or is not known here."""
-    try:
-        return results.higher_is_better(measure) is not False
-    except HeldoutError:  # a measure of the user's own that is not defined here
-        return True
+    """Whether more is better; also if the measure has no direction."""
+    return results.higher_is_better(measure) is not False
 
 
 def _of_results(results: Results, measure: str, compared: Comparison | None) -> Standing:
-    """Return held-out estimates; their differences are for the same new data as the estimates."""
-    settings, up = results.manifest["settings"], is_up(results, measure)
-    board = None if compared is None else _of_comparison(compared)
-    groups = {} if board is None else {row.name: row.group for row in board.rows}
-    new_documents = settings["by"] in {"document", "both"}
+    """Held-out estimates; their differences are for the same new data as the estimates."""
+    settings, groups = results.manifest["settings"], dict[str, str]()
+    if compared is None or settings["by"] in {"document", "both"}:
+        baseline = settings["baseline"] if len(results.systems) > 2 else None
+        gaps = tuple(
+            Gap(
+                *(system["name"], other["system"], other["difference"]),
+                *(other["low"], other["high"], not other["low"] <= 0 <= other["high"]),
+            )
+            for system in results.summary
+            for other in system.get("differences", ())
+            if other["measure"] == measure
+            and (baseline is None or baseline in {system["name"], other["system"]})
+        )
+        board = Standing(measure, is_up(results, measure), (), gaps, results.level, baseline)
+    else:  # for new documents a comparison over queries would answer another question
+        board = _of_comparison(compared)
+        groups = {row.name: row.group for row in board.rows}
     rows = []
     for name in results.systems:
         estimate = results.estimate(name, measure)
-        group = "" if new_documents else groups.get(name, "")
-        rows.append(Row(name, estimate["value"], estimate["low"], estimate["high"], group))
-    where = _where(results)
-    if new_documents or board is None:  # a comparison over queries would answer another question
-        baseline = settings["baseline"] if len(rows) > 2 else None
-        gaps = _gaps_of_summary(results, measure, baseline)
-        return Standing(
-            measure, up, _sorted(rows, up=up), gaps, results.level, baseline, where=where
-        )
-    return board._replace(rows=_sorted(rows, up=up), level=results.level, where=where)
+        bounds = estimate["low"], estimate["high"]
+        rows.append(Row(name, estimate["value"], *bounds, groups.get(name, "")))
+    ranked = _sorted(rows, up=board.up)
+    return board._replace(rows=ranked, level=results.level, where=_where(results))
 
 
 def _where(results: Results) -> str:
-    """Return what the held-out scores are for."""
+    """What the held-out scores are for."""
     by = results.manifest["settings"]["by"]
     if results.task != "ranking":
         return "on rows not used for training"
@@ -226,20 +214,3 @@ def _where(results: Results) -> str:
         return "on new documents" if by == "document" else "on new queries and new documents"
     tuned = any(system["tuned"] for system in results.summary)
     return "on queries not used for tuning" if tuned else "on held-out queries"
-
-
-def _gaps_of_summary(results: Results, measure: str, baseline: str | None) -> tuple[Gap, ...]:
-    gaps = (
-        Gap(
-            system["name"],
-            other["system"],
-            other["difference"],
-            other["low"],
-            other["high"],
-            not other["low"] <= 0 <= other["high"],
-        )
-        for system in results.summary
-        for other in system.get("differences", ())
-        if other["measure"] == measure
-    )
-    return tuple(gap for gap in gaps if baseline is None or baseline in {gap.first, gap.second})

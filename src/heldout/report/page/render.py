@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    import jinja2
+
     from heldout.report.charts.draw import Chart
     from heldout.report.page.content import Part
     from heldout.report.table import Table
@@ -36,17 +38,8 @@ def render(
     title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, str]] = (), bibtex: str = ""
 ) -> str:
     """The page of some parts; `made` are names and values about the page itself."""
-    import jinja2  # slow to import
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(asset),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,  # a misspelt field is an error, not a blank
-        finalize=lambda value: printable(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     kwargs = {"allow_nan": False, "ensure_ascii": False, "separators": (",", ":")}
+    environment = _environment()
     environment.policies["json.dumps_kwargs"] = kwargs
     environment.policies["json.dumps_function"] = json.dumps
     charts: dict[str, Any] = {}
@@ -72,6 +65,24 @@ def render(
         picture=picture,
     )
     return text
+
+
+def tables_html(tables: Sequence[Table]) -> str:
+    """Tables as a page shows them."""
+    return str(_environment().get_template("tables.html.j2").render(tables=tables))
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2  # slow to import
+
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,  # a misspelt field is an error, not a blank
+        finalize=lambda value: printable(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def chart_page(drawing: Any) -> str:
