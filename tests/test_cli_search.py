@@ -146,21 +146,23 @@ def test_a_run_goes_to_a_file_that_eval_reads(capsys):
 
 
 def test_a_query_shows_the_first_lines(capsys, index):
-    said = printed(capsys, "search", "docs.jsonl", "--query", "red pears plums").out.splitlines()
-    assert [line.split(maxsplit=2)[2] for line in said] == [
-        "d1  Red apples",
-        "d2  Green apples, green pears, plums",
-        "d3  The PLUMS of the garden",
+    asked = printed(capsys, "search", "docs.jsonl", "--query", "red pears plums").out
+    head, *said = asked.splitlines()
+    assert head.split() == ["rank", "score", "document", "text"]
+    assert [line.split(maxsplit=3)[2:] for line in said] == [
+        ["d1", "Red apples"],
+        ["d2", "Green apples, green pears, plums"],
+        ["d3", "The PLUMS of the garden"],
     ]
     scores = [float(line.split()[1]) for line in said]
     assert scores == sorted(scores, reverse=True)
     said = printed(capsys, "search", index, "--query", "red", "-k", "1").out
-    assert said.split()[::2] == ["1", "d1"]  # an index has no texts
+    assert said.split()[4::2] == ["1", "d1"]  # an index has no texts
     both = ["docs.jsonl", "--index", index]
     assert printed(capsys, "search", *both, "--query", "red", "-k", "1").out.endswith("apples\n")
     endless = ["--query", "red plums", "--model", "ql-jm(lambda=1)"]
     said = printed(capsys, "search", "docs.jsonl", *endless).out
-    assert [float(line.split()[1]) for line in said.splitlines()] == [-math.inf] * 3
+    assert [float(line.split()[1]) for line in said.splitlines()[1:]] == [-math.inf] * 3
 
 
 # ---- what is refused ----------------------------------------------------------------------------

@@ -33,10 +33,10 @@ def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -
         from heldout.data.collection_files import read_collection
         from heldout.experiment.experiment import Experiment
         from heldout.report.answers import answer
-        from heldout.report.experiment import standings, tuning_table
+        from heldout.report.experiment import standings, tuning_tables
         from heldout.report.page import page
         from heldout.report.page.render import write_page
-        from heldout.report.table import paragraphs, text_table
+        from heldout.report.table import paragraphs, write_tables
         from heldout.retrieve.analyze import Analyzer
         from heldout.retrieve.index import Index
 
@@ -50,8 +50,7 @@ def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -
             experiment = Experiment(collection=collection, by=by, plan={"folds": folds}, **fields)
             every.append(experiment.run(place / name, force=True, progress=progress))
             yield paragraphs(map(answer, standings(every[-1])), width)
-        selected = tuning_table(every[0])
-        yield "" if selected is None else text_table(selected, width)
+        yield write_tables(tuning_tables(every[0]), "text", width)
         title = "BM25 or query likelihood on pydocs?"
         text = page(every, title=title, collection=collection, made=[("this page", "heldout demo")])
         write_page(place / "report.html", text)

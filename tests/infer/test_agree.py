@@ -212,7 +212,7 @@ def test_all_formats(full):
     assert table.startswith("Highest agreement with human: ")
     assert "kind: " in table
     assert len(text(full, full=True)) > len(table)
-    assert r"$\kappa$ $\geq$ 2" in write_tables(tables(full), "latex")
+    assert r"$\kappa$, grade $\geq$ 2" in write_tables(tables(full), "latex")
     assert "Highest agreement with human: " in write_tables(tables(full), "md")
     assert len(full.to_frame()) == 3 * 9
     hostile = agree(

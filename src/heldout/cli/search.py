@@ -167,7 +167,7 @@ def _show(
 ) -> int:
     """Show the best documents for the words of a query."""
     from heldout.as_json import json_text
-    from heldout.report.listings import hits_text
+    from heldout.report.table import Table, text_table
     from heldout.retrieve.search import search_terms
 
     depth, query = options.depth or MOST_SHOWN, options.query
@@ -180,10 +180,15 @@ def _show(
     if not hits:
         terms = ", ".join(dict.fromkeys(index.analyzer.analyze(query))) or "none"
         raise InputError(f"no document contains a word of the query {query!r} (its terms: {terms})")
+    names = ("rank", "score", "document", "text")
     hits = [(score, name, f"{text.strip()}\n".splitlines()[0]) for score, name, text in hits]
     if options.format:
-        names = ("rank", "score", "document", "text")
         emit(json_text([dict(zip(names, (n, *hit), strict=True)) for n, hit in enumerate(hits, 1)]))
     else:
-        emit(hits_text(hits, width=terminal_width() or 100))
+        # Of a long line the table shows the beginning and the end.
+        rows = [
+            [str(rank), f"{score:.4f}", document, line[:200]]
+            for rank, (score, document, line) in enumerate(hits, 1)
+        ]
+        emit(text_table(Table(names, rows, left=4), terminal_width() or 100))
     return 0

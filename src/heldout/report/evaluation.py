@@ -10,11 +10,11 @@ from heldout.report.answers import interval, percent
 from heldout.report.table import Cell, Table, note_lines, paragraphs, printable, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from heldout.measure.base import Measure, Number
     from heldout.measure.evaluation import Evaluation
-    from heldout.measure.prediction.curves import HullPoint, RocHull
+    from heldout.measure.prediction.curves import RocHull
 
 ALL = "all"
 
@@ -44,14 +44,13 @@ def evaluation_tables(
 
     Of rankings `per_unit` adds the value of each query, and `summary` the means.
     """
-    if evaluation.task == "text":
-        return [_of_texts(evaluation, kind, level, seed)]
-    if evaluation.task != "ranking":
-        return [_of_predictions(evaluation, level, seed)]
     # Elsewhere they have a place of their own.
-    notes = ["; ".join(evaluation_lines(evaluation))] if kind in {"md", "latex", "html"} else []
+    noted = kind in {"md", "latex", "html"}
+    notes = evaluation_lines(evaluation, level=level, seed=seed) if noted else []
+    if evaluation.task != "ranking":
+        return [_of_scores(evaluation, notes, level, seed)]
     if evaluation.machine is not None:
-        return [_two_judges(evaluation, level, notes)]
+        return [_two_judges(evaluation, notes, level)]
     return [_of_rankings(evaluation, kind, notes, per_unit=per_unit, summary=summary)]
 
 
@@ -66,10 +65,13 @@ def evaluation_lines(
     notes = note_lines(evaluation.notes)
     if evaluation.task == "ranking":
         return [*notes, *map(printable, evaluation.about)]
-    if evaluation.task == "text":
-        return [_segments(evaluation, level, seed), *notes]
-    hulls = [] if hull is None else _hull_lines(hull)
-    lines = [*_units(evaluation, level, seed), *evaluation.about, *_reasons(evaluation), *hulls]
+    lines = [*_units(evaluation, level, seed), *evaluation.about, *_reasons(evaluation)]
+    if hull is not None:
+        names, why = ", ".join(hull.dominated), "at every cost of errors the others are better"
+        lines.append(f"area under the ROC convex hull: {hull.area:.4f}")
+        lines.append(
+            f"dominated: {names} ({why}, alone or mixed)" if names else "none is dominated"
+        )
     return [*map(printable, lines), *notes]
 
 
@@ -80,10 +82,15 @@ def _of_rankings(
     evaluation: Evaluation, kind: str, notes: list[str], *, per_unit: bool, summary: bool
 ) -> Table:
     """One row per run, or per query and run; the best mean of each measure is bold."""
-    measures, names = evaluation.measures, list(evaluation.names)
-    best = [_best(evaluation, measure) for measure in measures]
+    measures, names = evaluation.measures, evaluation.names
+    best = [
+        None
+        if measure.higher_is_better is None
+        else evaluation.value(_best_first(evaluation, measure)[0], measure)
+        for measure in measures
+    ]
     if kind == "text" and not per_unit:
-        names.sort(key=lambda name: _place(measures[0], evaluation.value(name, measures[0])))
+        names = tuple(_best_first(evaluation, measures[0]))
     # Values of queries are read by other programs, such as heldout compare.
     exact = per_unit and kind in {"tsv", "csv"}
     undefined = "" if kind == "csv" else "undefined"
@@ -114,23 +121,19 @@ def _of_rankings(
     return Table(head, rows, left=2 if per_unit else 1, notes=notes)
 
 
-def _place(measure: Measure, value: Number) -> tuple[bool, float]:
-    """What to sort by: the best first, undefined values last."""
-    if isinstance(value, Undefined):
-        return True, 0.0
-    return False, value if measure.higher_is_better is False else -value
+def _best_first(evaluation: Evaluation, measure: Measure) -> list[str]:
+    """The runs by their means; undefined ones last."""
+
+    def key(name: str) -> tuple[bool, float]:
+        value = evaluation.value(name, measure)
+        if isinstance(value, Undefined):
+            return True, 0.0
+        return False, value if measure.higher_is_better is False else -value
+
+    return sorted(evaluation.names, key=key)
 
 
-def _best(evaluation: Evaluation, measure: Measure) -> float | None:
-    """The best mean; None for a measure that has no better and worse."""
-    means = [evaluation.value(name, measure) for name in evaluation.names]
-    defined = [mean for mean in means if not isinstance(mean, Undefined)]
-    if measure.higher_is_better is None or not defined:
-        return None
-    return max(defined) if measure.higher_is_better else min(defined)
-
-
-def _two_judges(evaluation: Evaluation, level: float, notes: list[str]) -> Table:
+def _two_judges(evaluation: Evaluation, notes: list[str], level: float) -> Table:
     """One row per run and measure: human-only, machine-only and combined estimates."""
     from heldout.measure.records import estimated
     from heldout.report.machine import HEAD, estimate_cells
@@ -143,7 +146,7 @@ def _two_judges(evaluation: Evaluation, level: float, notes: list[str]) -> Table
     return Table(["run", "measure", *HEAD], rows, left=2, notes=notes)
 
 
-# ---- predictions: what does not exist is shown as — ----------------------------------------------
+# ---- predictions and texts: what does not exist is shown as — ------------------------------------
 
 
 def show(value: Number | float | None, form: str = "z.4f") -> str:
@@ -163,21 +166,21 @@ def _bounds(
     return ("—", "") if known is None else (interval(known.low, known.high), known.method)
 
 
-def _of_predictions(evaluation: Evaluation, level: float, seed: int) -> Table:
-    """One row per system or baseline, one column per measure; the first with its interval."""
-    first, *others = evaluation.measures
-    rows = [
-        [
-            name,
-            show(evaluation.value(name, first)),
-            _bounds(evaluation, name, first, level, seed)[0],
-            *(show(evaluation.value(name, measure)) for measure in others),
-        ]
-        for name in evaluation.data
-    ]
-    table = Table(["system", str(first), "interval", *map(str, others)], rows)
-    known = any(row[2] != "—" for row in rows)
-    return table if known else table.columns([0, 1, *range(3, len(table.head))])
+def _of_scores(evaluation: Evaluation, notes: list[str], level: float, seed: int) -> Table:
+    """One row per system or baseline; the interval of the first measure, of texts of each."""
+    head, rows = ["system"], [[name] for name in evaluation.data]
+    for number, measure in enumerate(evaluation.measures):
+        head.append(str(measure))
+        for row in rows:
+            row.append(show(evaluation.value(row[0], measure)))
+        if number and evaluation.task != "text":
+            continue
+        bounds = [_bounds(evaluation, row[0], measure, level, seed)[0] for row in rows]
+        if set(bounds) != {"—"}:
+            head.append(f"interval of {measure}" if number else "interval")
+            for row, ends in zip(rows, bounds, strict=True):
+                row.append(ends)
+    return Table(head, rows, notes=notes)
 
 
 def _units(evaluation: Evaluation, level: float, seed: int) -> Iterator[str]:
@@ -185,7 +188,8 @@ def _units(evaluation: Evaluation, level: float, seed: int) -> Iterator[str]:
     from heldout.notes import named_few
 
     own, measure = evaluation.data[evaluation.names[0]], evaluation.measures[0]
-    line = f"units: {unit_count(own):,}"
+    text = evaluation.task == "text"
+    line = f"segments: {len(own.units):,}" if text else f"units: {unit_count(own):,}"
     if isinstance(own, ClassPredictions):
         line += f"; classes: {named_few(own.classes, len(own.classes), 10)}"
         line += f"; positive: {own.positive}" if len(own.classes) == 2 else ""
@@ -201,21 +205,18 @@ def _reasons(evaluation: Evaluation) -> list[str]:
     from heldout.measure.prediction.classes import undefined_hint
     from heldout.measure.records import is_baseline
 
-    measures: dict[tuple[str, str], list[str]] = {}
-    hints: dict[tuple[str, str], str] = {}
+    lacking: dict[tuple[str, str], list[Measure]] = {}
     for name in evaluation.data:
-        added = is_baseline(evaluation, name)
         for measure in evaluation.measures:
             value = evaluation.value(name, measure)
-            if isinstance(value, Undefined) and not (added and measure.needs_scores):
-                key = (name, value.reason)
-                measures.setdefault(key, []).append(str(measure))
-                if not added:  # it would be said of the majority class every time
-                    hints[key] = hints.get(key) or undefined_hint(measure, value.reason)
+            scores = is_baseline(evaluation, name) and measure.needs_scores
+            if isinstance(value, Undefined) and not scores:
+                lacking.setdefault((name, value.reason), []).append(measure)
     return [
-        f"{', '.join(names)} of {who} {'does' if len(names) == 1 else 'do'} not exist: {why}"
-        f"{hints.get((who, why), '')}"
-        for (who, why), names in measures.items()
+        f"{', '.join(map(str, measures))} of {name} {'does' if len(measures) == 1 else 'do'} not "
+        # It would be said of the majority class every time.
+        f"exist: {why}{'' if is_baseline(evaluation, name) else undefined_hint(measures[0], why)}"
+        for (name, why), measures in lacking.items()
     ]
 
 
@@ -243,58 +244,16 @@ def confusion_tables(evaluation: Evaluation) -> list[Table]:
             [own.name, name, *(f"{count:g}" for count in counts)]
             for name, counts in zip(own.classes, confusion(own).tolist(), strict=True)
         ]
-        tables.append(
-            Table(["system", "true", *(f"→ {name}" for name in own.classes)], rows, left=2)
-        )
+        head = ["system", "true", *(f"→ {name}" for name in own.classes)]
+        tables.append(Table(head, rows, left=2))
     return tables
 
 
 def hull_table(hull: RocHull) -> Table:
     """The corners of the hull, with thresholds."""
-    rows = [
-        [_corner(point), show(point.fp_rate), show(point.tp_rate), _threshold(point.threshold)]
-        for point in hull.points
-    ]
-    return Table(["hull", "FP rate", "TP rate", "threshold"], rows)
-
-
-def _corner(point: HullPoint) -> str:
-    return point.name or ("(nothing positive)" if point.tp_rate == 0 else "(all positive)")
-
-
-def _threshold(value: float) -> str:
-    return f"{value:.6g}" if math.isfinite(value) else "—"
-
-
-def _hull_lines(hull: RocHull) -> Sequence[str]:
-    area = f"area under the ROC convex hull: {hull.area:.4f}"
-    if not hull.dominated:
-        return area, "no classifier is dominated"
-    names = ", ".join(hull.dominated)
-    why = "at every cost of errors the others are better, alone or mixed"
-    return area, f"dominated: {names} ({why})"
-
-
-# ---- texts ---------------------------------------------------------------------------------------
-
-
-def _of_texts(evaluation: Evaluation, kind: str, level: float, seed: int) -> Table:
-    """One row per measure and system; programs get the signature beside it."""
-    signed = kind in {"tsv", "csv"}
     rows = []
-    for measure, signature in zip(evaluation.measures, evaluation.about, strict=True):
-        for name in evaluation.names:
-            value = evaluation.value(name, measure)
-            score = "undefined" if isinstance(value, Undefined) else f"{value:.4f}"
-            bounds, _ = _bounds(evaluation, name, measure, level, seed)
-            rows.append([str(measure), name, score, bounds, *([signature] if signed else [])])
-    head = ["measure", "system", "score", "interval", *(["signature"] if signed else [])]
-    return Table(head, rows, left=2, notes=() if signed else evaluation.about)
-
-
-def _segments(evaluation: Evaluation, level: float, seed: int) -> str:
-    name, measure = evaluation.names[0], evaluation.measures[0]
-    linear = _bounds(evaluation, name, measure, level, seed)[1].startswith("t")
-    how = "t of the linearised score" if linear else "bootstrap"
-    units = f"segments: {len(evaluation.units()):,}"
-    return f"{units}; intervals: {percent(level)}, {how} over segments"
+    for point in hull.points:
+        name = point.name or f"({'nothing' if point.tp_rate == 0 else 'all'} positive)"
+        threshold = f"{point.threshold:.6g}" if math.isfinite(point.threshold) else "—"
+        rows.append([name, show(point.fp_rate), show(point.tp_rate), threshold])
+    return Table(["hull", "FP rate", "TP rate", "threshold"], rows)

@@ -7,21 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.notes import Note, count_of, distinct
-from heldout.report.answers import answer, interval, number, percent, test_line
+from heldout.report.answers import answer, number, test_line
 from heldout.report.comparison import comparisons_text, pairs_table, systems_table
-from heldout.report.machine import estimate_lines
-from heldout.report.standing import is_up, standing
+from heldout.report.machine import comparison_estimates, estimate_lines
+from heldout.report.standing import standing
 from heldout.report.table import Cell, Table, note_lines, paragraphs, printable, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from heldout.experiment.results.results import Results
-    from heldout.experiment.results.summary import SystemSummary
     from heldout.report.standing import Standing
 
-BEST: Final = 5  # best settings that are shown beside those that were selected
-MOST: Final = 60  # splits that are shown; the file has all
+MOST: Final = 60  # rows of splits that are shown; the file has all
 _OPTIMISTIC: Final = (
     "The training score is measured on the data used for tuning and is therefore optimistic."
 )
@@ -47,7 +43,9 @@ def results_text(
         parts += [paragraphs([line], width) for line in said]
         if full or not said or len(board.rows) > 1:  # of one system the sentence has all numbers
             parts.append(write_tables(measure_tables(results, board, full=full), "text", width))
-    more = [*_tuned(results, full=full), *judge_tables(results)]
+    more = tuning_tables(results, full=full)
+    if full:
+        more += [*split_tables(results), *_judges(results)]
     parts += [write_tables(more, "text", width)] if more else []
     lines = [test_line(compared[0])] if compared and _decided_by_units(results) else []
     lines += [line for each in compared for line in estimate_lines(each)]
@@ -66,7 +64,8 @@ def results_tables(results: Results) -> list[Table]:
         first, *others = measure_tables(results, board, full=True)
         title = "".join(result_answers(results, board))
         tables += [replace(first, rows=first.cells, title=title), *others]
-    *tables, last = [*tables, *_tuned(results, full=True), *judge_tables(results)]
+    tables += [*tuning_tables(results, full=True), *split_tables(results), *_judges(results)]
+    *tables, last = tables
     lines = [*last.notes, *result_lines(results), *note_lines(result_notes(results))]
     return [*tables, replace(last, rows=last.cells, notes=lines)]
 
@@ -106,174 +105,77 @@ def measure_tables(results: Results, board: Standing, *, full: bool) -> list[Tab
     return [table, *([pairs_table(board)] if full and board.gaps else [])]
 
 
-# ---- judgements of people and of a machine -------------------------------------------------------
-
-
-def judge_tables(results: Results) -> list[Table]:
-    """What each judge says alone, one row per system and measure."""
-    rows = []
-    for system in results.summary:
-        for estimate in system["estimates"]:
-            if "machine" in estimate:
-                own = estimate["machine"]
-                human = own["human"]
-                cells = [number(human["value"]), interval(human["low"], human["high"])]
-                cells += [number(own["machine"]["value"]), f"{own['effective_queries']:.0f}"]
-                rows.append([system["name"], estimate["measure"], *cells])
-    level = f"{percent(results.level)} CI"
-    head = ["one judge alone", "measure", "human", level, "machine (biased)", "counts like"]
-    return [Table(head, rows, left=2)] if rows else []
+def _judges(results: Results) -> list[Table]:
+    """What human and machine judgements say alone, and together."""
+    return [table for each in results.comparisons.compared for table in comparison_estimates(each)]
 
 
 # ---- what was selected ---------------------------------------------------------------------------
 
 
-def _tuned(results: Results, *, full: bool) -> list[Table]:
-    table = tuning_table(results, full=full)
-    splits = split_table(results) if full else None
-    return [each for each in (table, splits) if each is not None]
-
-
-def tuning_table(results: Results, *, full: bool = False) -> Table | None:
+def tuning_tables(results: Results, *, full: bool = False) -> list[Table]:
     """One row per tuned system: what was selected, in how many splits, and the training score."""
     settings = results.manifest["settings"]
-    measure, splits = str(settings["tune_for"]), settings["splits"]
-    rows = []
+    measure, rows = str(settings["tune_for"]), []
     for system in results.summary:
-        if not system["tuned"]:
-            continue
-        own = results.estimate(system["name"], measure) if measure in results.measures else {}
-        same = _times(system).get(_key(system["ship"]), 0)
-        words = selection(results, system)(system["ship"])
-        scores = _score(own.get("train")), _score(own.get("optimism"), "+z.4f")
-        cells = [system["name"], words, f"{same} of {splits}", *scores, f"{system['points']:,}"]
-        rows.append(cells)
-    head = ["tuned system", "selected parameters", "splits"]
-    table = Table([*head, "training score", "optimism", "settings tried"], rows, left=2)
+        if system["tuned"]:
+            own = results.estimate(system["name"], measure) if measure in results.measures else {}
+            same = [
+                each["times"] for each in system["chosen"] if each["parameters"] == system["ship"]
+            ]
+            words, splits = (
+                selected(results, system["ship"]),
+                f"{sum(same)} of {settings['splits']}",
+            )
+            scores = _score(own.get("train")), _score(own.get("optimism"), "+z.4f")
+            rows.append([system["name"], words, splits, *scores])
+    head = ["tuned system", "selected parameters", "splits", "training score", "optimism"]
+    table = Table(head, rows, left=2)
     if not full:
-        return table.columns(range(4)).without_empty() if rows else None
+        return [table.columns(range(4)).without_empty()] if rows else []
     table = table.without_empty()
     notes = [_OPTIMISTIC] if "training score" in table.head else []
-    return replace(table, rows=table.cells, notes=[*notes, _PESSIMISTIC]) if rows else None
+    return [replace(table, rows=table.cells, notes=[*notes, _PESSIMISTIC])] if rows else []
 
 
-def selection(results: Results, system: SystemSummary) -> Callable[[dict[str, Any]], str]:
-    """How parameters of a system are written: ``k1=1.2, b=0.75``.
-
-    Of estimators, those that never change are left out, and pipeline steps where names stay unique.
-    """
-    shown: dict[str, str] = {}
-    if results.task != "ranking":
-        systems = results.manifest["settings"]["systems"]
-        own = next(each for each in systems if each["name"] == system["name"])
-        points, space = own["points"] or [{}], own.get("space", {})
-        every = dict.fromkeys(name for point in [*points, space] for name in point)
-        varied = [
-            name
-            for name in every
-            if name in space or len({_key({name: point.get(name)}) for point in points}) > 1
-        ]
-        last = [name.rpartition("__")[2] for name in varied]
-        shown = {
-            name: name if last.count(short) > 1 else short
-            for name, short in zip(varied, last, strict=True)
-        }
-
-    def words(values: dict[str, Any]) -> str:
-        if results.task != "ranking":
-            values = {shown[name]: value for name, value in values.items() if name in shown}
-        else:  # None: a parameter that was not given
-            values = {name: value for name, value in values.items() if value is not None}
-        written = (
-            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-            for name, value in values.items()
-        )
-        return ", ".join(written) or "no parameters"
-
-    return words
-
-
-def _key(values: dict[str, Any]) -> str:
-    return json.dumps(values, sort_keys=True)
-
-
-def _times(system: SystemSummary) -> dict[str, int]:
-    """In how many splits each setting was selected."""
-    return {_key(chosen["parameters"]): chosen["times"] for chosen in system["chosen"]}
+def selected(results: Results, parameters: dict[str, Any]) -> str:
+    """The parameters of a setting: ``k1=1.2, b=0.75``; without pipeline steps if that is unique."""
+    if results.task == "ranking":  # None: was not given
+        parameters = {name: value for name, value in parameters.items() if value is not None}
+    short = {name.rpartition("__")[2]: value for name, value in parameters.items()}
+    named = short if len(short) == len(parameters) else parameters
+    written = (
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in named.items()
+    )
+    return ", ".join(written) or "no parameters"
 
 
 def _score(value: float | None, form: str = "z.4f") -> str:
     return "—" if value is None else number(value, form)
 
 
-def settings_table(results: Results, system: SystemSummary) -> Table:
-    """The settings of a system that were selected somewhere, and the best on all data."""
-    import polars as pl
-
-    settings, words = results.manifest["settings"], selection(results, system)
-    final = results.surface.filter(pl.col("repeat").is_null(), system=system["name"])
-    means = {
-        _key(json.loads(point)): mean for point, mean in final["parameters", "mean"].iter_rows()
-    }
-    sign, times = -1 if is_up(results, settings["tune_for"]) else 1, _times(system)
-    known = [key for key in means if means[key] is not None]
-    best = sorted(known, key=lambda key: sign * means[key])[:BEST]
-    rows = [
-        [words(json.loads(key)), str(times.get(key, 0)), _score(means.get(key))]
-        for key in dict.fromkeys([_key(system["ship"]), *times, *best])
-    ]
-    splits, mean = f"splits (of {settings['splits']})", f"{settings['tune_for']} on all data"
-    return Table(
-        ["parameters", splits, mean],
-        rows,
-        f"{system['name']}: best of {count_of(system['points'], 'setting')}",
-    )
-
-
-def split_table(results: Results) -> Table | None:
-    """One row per split: the parameters and the scores of each system.
+def split_tables(results: Results) -> list[Table]:
+    """One row per system and split, of the tuned systems if there are any.
 
     Scores on folds of documents are left out: a fold is a smaller collection, and its scores are
     not comparable with those of the whole.
     """
-    settings = results.manifest["settings"]
-    tuned = {
-        system["name"]: selection(results, system) for system in results.summary if system["tuned"]
-    }
-    scored = _decided_by_units(results)
-    columns = [
-        (name, kind)
-        for name in tuned or results.systems
-        for kind in ("parameters", "training", "held out")
-        if (scored or kind == "parameters") and (name in tuned or kind == "held out")
-    ]
-    if not columns:
-        return None
-    keys, words = ("repeat", "fold", "other", "run"), ("repeat", "fold", "document fold", "run")
-    places: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in results.folds.iter_rows(named=True):
-        places.setdefault(tuple(map(row.get, keys)), {})[row["system"]] = row
-    varying = [n for n, values in enumerate(zip(*places, strict=True)) if len(set(values)) > 1]
-
-    def cell(row: dict[str, Any] | None, name: str, kind: str) -> str:
-        if row is None:
-            return "—"
-        if kind == "parameters":
-            return tuned[name](json.loads(row["parameters"] or "{}"))
-        return _score(row["train" if kind == "training" else "held_out"])
-
+    tuned = [system["name"] for system in results.summary if system["tuned"]]
+    folds = results.folds.filter(results.folds["system"].is_in(tuned or results.systems))
+    words = {"repeat": "repeat", "fold": "fold", "other": "document fold", "run": "run"}
+    places = [name for name in words if folds[name].n_unique() > 1] or ["fold"]
     rows = []
-    for place, own in list(places.items())[:MOST]:
-        shown = [n for n in varying or [1] if place[n] is not None]
-        where = ", ".join(f"{words[n]} {place[n]}" for n in shown)
-        rows.append([where, *(cell(own.get(name), name, kind) for name, kind in columns)])
-    alone = len({name for name, _ in columns}) == 1
-    titles = [kind if alone else f"{name}: {kind}" for name, kind in columns]
-    what = "Parameters and scores" if tuned and scored else "Parameters" if tuned else "Scores"
-    more = f"The first {MOST:,} of {len(places):,} splits; folds.parquet has all."
-    notes = [more] if len(places) > MOST else []
-    title = f"{what} of each split ({settings['tune_for']})"
-    return Table(["split", *titles], rows, title, notes=notes)
+    for row in folds.head(MOST).iter_rows(named=True):
+        where = ", ".join(f"{words[name]} {row[name]}" for name in places if row[name] is not None)
+        parameters = selected(results, json.loads(row["parameters"] or "{}")) if tuned else "—"
+        scores = (row["train"], row["held_out"]) if _decided_by_units(results) else (None, None)
+        rows.append([row["system"], where, parameters, *map(_score, scores)])
+    title = f"Each split ({results.manifest['settings']['tune_for']})"
+    notes = [f"The first {MOST:,} of {len(folds):,} rows; folds.parquet has all."]
+    head = ["system", "split", "parameters", "training", "held out"]
+    table = Table(head, rows, title, 3, notes if len(folds) > MOST else ()).without_empty()
+    return [table] if len(table.head) > 2 else []
 
 
 # ---- how the numbers were obtained ---------------------------------------------------------------
@@ -281,14 +183,10 @@ def split_table(results: Results) -> Table | None:
 
 def result_lines(results: Results, *, full: bool = False) -> list[str]:
     """How the numbers were obtained; with `full` what each of them means."""
-    return list(map(printable, _lines(results, full=full)))
-
-
-def _lines(results: Results, *, full: bool) -> Iterator[str]:
     settings, first = results.manifest["settings"], results.summary[0]["estimates"][0]
-    yield from _meanings(results, full=full)
+    lines = _meanings(results, full=full) if full or results.task == "ranking" else []
     if "machine" in first:
-        yield (
+        lines.append(
             f"Scores combine {count_of(first['n_queries'], 'query', 'queries')} with human "
             f"judgements and {first['machine']['machine_queries']:,} that only the machine judged."
         )
@@ -299,44 +197,35 @@ def _lines(results: Results, *, full: bool) -> Iterator[str]:
         validation = settings["plan"].get("queries", settings["plan"]).get("validation")
         side = "validation part" if validation else f"{inner}training side"
         tuned = f"; parameters tuned for {settings['tune_for']}{judges} on the {side} of each"
-    yield f"{settings['plan_in_words']}{tuned}."
-    one_by_one = results.unit == "instance" and len(results.split_values(results.systems[0])) > 1
-    if results.task == "classification" and one_by_one:
-        yield (
-            "Leave-one-out removes the held-out row from its class, so that a majority vote on "
-            "balanced classes is wrong every time: use stratified folds if systems or baselines "
-            "depend on the class shares."
-        )
-    for system in results.summary:
-        for estimate in system["estimates"]:
-            if estimate.get("reason") and not system.get("baseline"):
-                why = estimate["reason"]
-                yield f"{estimate['measure']} is undefined for {system['name']}: {why}."
+    lines.append(f"{settings['plan_in_words']}{tuned}.")
+    lines += [
+        f"{estimate['measure']} is undefined for {system['name']}: {estimate['reason']}."
+        for system in results.summary
+        for estimate in system["estimates"]
+        if estimate.get("reason") and not system.get("baseline")
+    ]
+    return list(map(printable, lines))
 
 
-def _meanings(results: Results, *, full: bool) -> Iterator[str]:
+def _meanings(results: Results, *, full: bool) -> list[str]:
     """What the estimates are of, once for all systems of which it is the same."""
-    if results.task != "ranking":
-        if full:
-            methods = {system["estimates"][0]["interval"] for system in results.summary} - {"none"}
-            shown = f" (interval: {', '.join(sorted(methods))})" if methods else ""
-            yield (
-                "Held-out scores estimate performance on new rows after training on as many rows "
-                f"as a training side has{shown}."
-            )
-        return
     systems: dict[str, list[str]] = {}
     for system in results.summary:
-        first = system["estimates"][0]
-        words, size = first["estimand"], first["target_size"]
-        if results.manifest["settings"]["by"] != "query" and size is not None:
-            words += f" (collection size {size:,})"
+        own = system["estimates"][0]
+        words = own.get("estimand", "new rows, after training on as many as a training side has")
+        if results.manifest["settings"]["by"] in {"document", "both"} and own["target_size"]:
+            words += f" (collection size {own['target_size']:,})"
         if full:
-            words += f"; estimation method: {first['estimator']}, interval: {first['interval']}"
-        systems.setdefault(words, []).append(system["name"])
-    for words, names in systems.items():
-        of = "" if len(systems) == 1 else f" of {', '.join(names)}"
-        yield f"Held-out scores{of} estimate performance on {words}."
+            method = own.get("estimator", "held-out score")
+            words += f"; estimation method: {method}, interval: {own['interval']}"
+        if not system.get("baseline"):
+            systems.setdefault(words, []).append(system["name"])
+    if len(systems) == 1:
+        return [f"Held-out scores estimate performance on {next(iter(systems))}."]
+    return [
+        f"Held-out scores of {', '.join(names)} estimate performance on {words}."
+        for words, names in systems.items()
+    ]
 
 
 # ---- what would be run ---------------------------------------------------------------------------

@@ -30,21 +30,12 @@ def ledger_text(looks: Sequence[Look], *, width: int | None = None) -> str:
 def ledger_tables(looks: Sequence[Look]) -> list[Table]:
     """All columns, one row per evaluation."""
     head = ["data", "evaluation", "time", "systems", "measure", "test"]
-    rows = [
-        [
-            look.fingerprint,
-            str(look.look),
-            re.sub(r"\.\d+", "", look.time),  # without microseconds
-            " - ".join(look.systems),
-            look.measure,
-            look.test,
-            f"{look.effect:+.4f}",
-            str(look.n),
-            p_value(look.p),
-            p_value(look.holm),
-        ]
-        for look in looks
-    ]
+    rows = []
+    for look in looks:
+        time = re.sub(r"\.\d+", "", look.time)  # without microseconds
+        words = [look.fingerprint, str(look.look), time, " - ".join(look.systems), look.measure]
+        numbers = (f"{look.effect:+.4f}", str(look.n), p_value(look.p), p_value(look.holm))
+        rows.append([*words, look.test, *numbers])
     return [Table([*head, "difference", "n", "p", "Holm"], rows, left=len(head))]
 
 

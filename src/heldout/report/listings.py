@@ -8,22 +8,20 @@ prediction; TP, FP, FN and TN are counts of one class against the others.
 
 from __future__ import annotations
 
-import textwrap
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.notes import count_of
-from heldout.report.table import Table, note_lines, paragraphs, printable, shorten, text_table
+from heldout.report.table import Table, note_lines, paragraphs, printable, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.collection import Collection
-    from heldout.measure.base import Definition, Parameter
+    from heldout.measure.base import Definition
     from heldout.resample.describe import Description
     from heldout.retrieve.index import Index
 
-    Hits = Sequence[tuple[float, str, str]]  # score, id and first line of documents
     Records = list[dict[str, Any]]
 
 # ---- measures, models and fusion methods: a text for people, and records for programs ------------
@@ -56,8 +54,7 @@ def measures_text(names: Sequence[str] = ()) -> str:
     groups: dict[str, list[list[str]]] = {}
     for measure in listed_measures():
         also = f" Also: {', '.join(measure['also'])}." if measure["also"] else ""
-        cutoff = CUTOFFS[measure.get("cutoff", "none")]
-        row = [f"{measure['name']}{cutoff}", f"{_sentence(measure)}{also}"]
+        row = [f"{measure['name']}{_cutoff(measure)}", f"{_sentence(measure)}{also}"]
         title = f"{measure['task'].capitalize()}, from {measure['input']}"
         groups.setdefault(title, []).append(row)
     tables = [Table(["measure", ""], rows, title, left=2) for title, rows in groups.items()]
@@ -100,14 +97,15 @@ def _named(name: str) -> list[Definition]:
 
 def _listed(definition: Definition) -> dict[str, Any]:
     """A measure in words, made from its definition."""
+    from heldout.measure.base import show_value
     from heldout.measure.ranking.trec_names import trec_spellings
 
     name, task, needs = definition.name, definition.task, definition.needs
     spellings = [*(trec_spellings(name) if task == "ranking" else ()), *definition.aliases]
-    same = {spelling.lower() for spelling in (name, f"{name}_K", f"{name}_X")}
     others: dict[str, str] = {}
     for spelling in spellings:
-        others.setdefault(spelling.lower(), spelling)
+        if spelling.lower() not in {form.lower() for form in (name, f"{name}_K", f"{name}_X")}:
+            others.setdefault(spelling.lower(), spelling)
     inputs = {
         "ranking": "judgements by subtopic, and a run",
         "classification": f"true classes and {needs}",
@@ -117,26 +115,27 @@ def _listed(definition: Definition) -> dict[str, Any]:
         "task": task,
         "summary": definition.summary.replace("`", "") or "a function of yours, not described",
         "higher_is_better": definition.higher_is_better,
-        "also": [spelling for plain, spelling in others.items() if plain not in same],
+        "also": list(others.values()),
         "input": inputs.get(task, needs) if needs else INPUTS[task],
         "formula": definition.formula,
     }
     if task == "ranking":
         defaults = {parameter.name: parameter.default for parameter in definition.parameters}
         return record | {"parameters": defaults, "cutoff": definition.cutoff}
-    settings = ", ".join(_setting(parameter, task) for parameter in definition.parameters)
+    settings = []
+    for parameter in definition.parameters:
+        default = EXAMPLES.get(parameter.name)
+        if parameter.default is not None:
+            default = show_value(parameter.default)
+        setting = parameter.name if default is None else f"{parameter.name}={default}"
+        choices = " | ".join(parameter.choices) if task == "classification" else ""
+        settings.append(choices or setting)
     better = definition.higher_is_better is not False
-    return record | {"settings": settings, "higher_is_better": better}
+    return record | {"settings": ", ".join(settings), "higher_is_better": better}
 
 
-def _setting(parameter: Parameter, task: str) -> str:
-    from heldout.measure.base import show_value
-
-    if parameter.choices and task == "classification":
-        return " | ".join(parameter.choices)
-    known = parameter.default is not None
-    value = show_value(parameter.default) if known else EXAMPLES.get(parameter.name)
-    return parameter.name if value is None else f"{parameter.name}={value}"
+def _cutoff(measure: dict[str, Any]) -> str:
+    return CUTOFFS[measure.get("cutoff", "none")]
 
 
 def _sentence(measure: dict[str, Any]) -> str:
@@ -145,13 +144,11 @@ def _sentence(measure: dict[str, Any]) -> str:
 
 
 def _details(measure: dict[str, Any]) -> str:
-    task = "" if measure["task"] == "ranking" else f"{measure['task'].capitalize()}: "
-    also = ", ".join(measure["also"])
-    about = {"formula": measure["formula"], "input": measure["input"], "also": also}
     defaults = measure.get("parameters", {}).items()
     settings = measure.get("settings") or ", ".join(f"{key}={value!r}" for key, value in defaults)
-    lines = [f"{measure['name']}({settings}){CUTOFFS[measure.get('cutoff', 'none')]}"]
-    lines.append(f"    {task}{_sentence(measure)}")
+    about = {name: measure[name] for name in ("formula", "input")}
+    about["also"] = ", ".join(measure["also"])
+    lines = [f"{measure['name']}({settings}){_cutoff(measure)}", f"    {_sentence(measure)}"]
     return paragraphs([*lines, *(f"    {name}: {text}" for name, text in about.items() if text)])
 
 
@@ -171,19 +168,7 @@ have it the other way round). Only documents with a word of the query are ranked
 document id, descending.
 """
 
-# ---- what was found, and what is in an index or a collection -------------------------------------
-
-
-def hits_text(hits: Hits, *, width: int | None = None) -> str:
-    """A ranked list of documents, cut where a line ends."""
-    ids = [shorten(printable(name), 50) for _, name, _ in hits]
-    scores = [f"{score:.4f}" for score, _, _ in hits]
-    longest, widest = max(map(len, scores)), max(map(len, ids))
-    lines = []
-    for rank, (score, name, hit) in enumerate(zip(scores, ids, hits, strict=True), 1):
-        line = f"{rank:2}  {score:>{longest}}  {name:{widest}}  {printable(hit[2])}".rstrip()
-        lines.append(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
-    return paragraphs(lines)
+# ---- what is in an index or a collection ---------------------------------------------------------
 
 
 def index_record(index: Index, size: int) -> dict[str, Any]:
@@ -223,10 +208,13 @@ def collection_record(collection: Collection) -> dict[str, Any]:
 
 def record_text(record: dict[str, Any]) -> str:
     """A record of an index or a collection line by line; notes are printed elsewhere."""
-    shown = {name.replace("_", " "): value for name, value in record.items() if name != "notes"}
-    start = max(map(len, shown)) + 2
-    fill = textwrap.TextWrapper(max(80, start + 64), subsequent_indent=" " * start).fill  # a digest
-    return paragraphs(fill(printable(f"{name:{start}}{_value(shown[name])}")) for name in shown)
+    width = max(map(len, record)) + 2
+    lines = (
+        f"{name.replace('_', ' '):{width}}{_value(value)}"
+        for name, value in record.items()
+        if name != "notes"
+    )
+    return paragraphs(map(printable, lines))
 
 
 def _spread(values: Any) -> dict[str, float] | None:
@@ -243,12 +231,7 @@ def _spread(values: Any) -> dict[str, float] | None:
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        if "median" not in value:
-            return ", ".join(f"{grade}: {count:,}" for grade, count in value.items())
-        return (
-            "median {median:,g} (quartiles {lower:,g} to {upper:,g}), min {least:,}, max {most:,}, "
-            "total {total:,}".format(**value)
-        )
+        return ", ".join(f"{name}: {_value(number)}" for name, number in value.items())
     return f"{value:,}" if isinstance(value, int | float) else str(value or "none")
 
 
@@ -302,11 +285,11 @@ def _check(description: Description) -> str:
     parts = ["no unit is on both sides of a split"]
     if description.overlapping:
         parts = [f"{count_of(description.overlapping, 'split')} with a unit on both sides"]
-    if description.never_held_out:
-        parts.append(f"{count_of(description.never_held_out, 'unit')} never held out")
-    if description.often_held_out:
-        count = count_of(description.often_held_out, "unit")
-        parts.append(f"{count} held out more than once in a repeat")
+    units = {
+        "never held out": description.never_held_out,
+        "held out more than once in a repeat": description.often_held_out,
+    }
+    parts += [f"{count_of(count, 'unit')} {what}" for what, count in units.items() if count]
     return "; ".join(parts)
 
 

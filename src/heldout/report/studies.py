@@ -38,9 +38,8 @@ def study_text(
     shown = f"{paragraphs([_verdict(study)], width)}\n{text_table(study_tables(study)[0], width)}"
     if quiet:
         return shown
-    rows = [[row.estimator, METHODS[row.estimator]] for row in study.rows]
-    methods = Table(["estimator", "what it is"], rows, left=2)
-    return f"{shown}\n{paragraphs(_design(study), width)}\n{text_table(methods, width)}"
+    methods = [f"{row.estimator}: {METHODS[row.estimator]}." for row in study.rows]
+    return f"{shown}\n{paragraphs([*_design(study), *methods], width)}"
 
 
 def study_tables(study: BiasStudy) -> list[Table]:
@@ -88,10 +87,7 @@ def _design(study: BiasStudy) -> list[str]:
         f"{count_of(study.sample_size, 'training document')}{sets}, truth on "
         f"{count_of(study.target_size, 'other document')}, {settings.folds} folds."
     )
-    left_out = (
-        f"{study.left_out:.1f} queries per draw have no relevant document in the sample and are "
-        "left out."
-    )
+    left_out = f"Left out: queries without a relevant document, {study.left_out:.1f} per draw."
     return [draws, TUNING[settings.tuning], left_out]
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.judged import Judged
     from heldout.measure.ranking.trec_names import TrecLine
 
-__all__ = ["trec_output"]
-
 _CLEARED = frozenset({"num_ret", "utility", "relstring", "rbp_resid"})
 
 
@@ -42,13 +40,7 @@ def trec_output(
     judged_only: bool = False,
     depth: int | None = None,
 ) -> Iterator[str]:
-    """Give the lines that trec_eval prints.
-
-    Parameters
-    ----------
-    per_query, complete, summary, judged_only, depth
-        trec_eval's -q, -c, -n (turned round), -J and -M.
-    """
+    """The lines that trec_eval prints; options are its -q, -c, -n (turned round), -J and -M."""
     judged = join(qrels, run, depth)
     counted = np.ones(len(judged), np.bool_) if complete else judged.present
     if not judged.present.any():
@@ -61,10 +53,16 @@ def trec_output(
     if judged_only:
         view = view.only_judged()
     columns = {
-        line.label: _column(view, line, missing) for line in lines if line.measure is not None
+        line.label: _column(view, line.label, line.measure, missing)
+        for line in lines
+        if line.measure is not None
     }
     if per_query:
-        yield from _single(judged, lines, columns, counted)
+        for row in np.flatnonzero(counted).tolist():
+            for line in lines:
+                if line.single and line.measure is not None:
+                    value = columns[line.label][row]
+                    yield _line(line.label, line.measure, judged.queries[row], value)
     if summary:
         if complete:  # 10.0 then counts all grades above 0 in the qrels, whatever -l says
             columns["num_rel"] = parse_measure("num_rel", "ranking").units(view).per_unit()
@@ -77,14 +75,13 @@ def _with_stand_ins(judged: Judged) -> Judged:
     return replace(judged, retrieved=retrieved, present=np.ones_like(judged.present), _cache={})
 
 
-def _column(view: Judged, line: TrecLine, missing: Flags) -> NDArray[Any]:
+def _column(view: Judged, label: str, measure: Measure, missing: Flags) -> NDArray[Any]:
     """All values of one line; what the stand-in would show is cleared where trec_eval does so."""
-    assert line.measure is not None  # noqa: S101 - the caller leaves the run's id out
-    values = line.measure.units(view).per_unit()
-    if line.measure.family in {"IPrec", "IPrec11"}:
-        values[_zero_by_zero(view, line.measure)] = np.nan
-    if line.label in _CLEARED or line.label.startswith("unj"):
-        values[missing] = "" if line.measure.family == "RelString" else 0.0
+    values = measure.units(view).per_unit()
+    if measure.family in {"IPrec", "IPrec11"}:
+        values[_zero_by_zero(view, measure)] = np.nan
+    if label in _CLEARED or label.startswith("unj"):
+        values[missing] = "" if measure.family == "RelString" else 0.0
     return values
 
 
@@ -102,38 +99,24 @@ def _zero_by_zero(view: Judged, measure: Measure) -> Flags:
     return empty
 
 
-def _single(
-    judged: Judged, lines: list[TrecLine], columns: dict[str, NDArray[Any]], counted: Flags
-) -> Iterator[str]:
-    shown = [line for line in lines if line.single]
-    for row in np.flatnonzero(counted).tolist():
-        query = judged.queries[row]
-        for line in shown:
-            yield _line(line, query, columns[line.label][row])
-
-
 def _final(
     run: Run, lines: list[TrecLine], columns: dict[str, NDArray[Any]], counted: Flags
 ) -> Iterator[str]:
     for line in lines:
-        if not line.final:
-            continue
-        if line.measure is None:
+        if line.final and line.measure is None:
             yield f"{line.label:<22}\tall\t{run.name}\n"
-        else:
+        elif line.final and line.measure is not None:
             values = Means(columns[line.label][counted], how=line.measure.definition.how)
-            yield _line(line, "all", values.value())
+            yield _line(line.label, line.measure, "all", values.value())
 
 
-def _line(line: TrecLine, query: str, value: Any) -> str:
-    assert line.measure is not None  # noqa: S101 - the caller leaves the run's id out
-    definition = line.measure.definition
-    if definition.how == "text":
+def _line(label: str, measure: Measure, query: str, value: Any) -> str:
+    if measure.definition.how == "text":
         shown = f"'{value}'"
-    elif definition.integral:
+    elif measure.definition.integral:
         shown = str(int(value))
     elif math.isnan(value):
         shown = "  -nan"  # what C prints for 0.0 / 0.0 on x86
     else:
         shown = f"{value:6.4f}"
-    return f"{line.label:<22}\t{query}\t{shown}\n"
+    return f"{label:<22}\t{query}\t{shown}\n"

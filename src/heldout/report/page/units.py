@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.notes import count_of
 from heldout.report.standing import is_up, standing
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from heldout.infer.comparison import Comparison
     from heldout.report.standing import Standing
 
+    Table = Mapping[str, Mapping[str, float]]  # the values of a measure by system and unit
     Lists = Mapping[str, Mapping[str, list[str]]]  # by system and unit, the best document first
 
 DIGITS: Final = 6
@@ -32,97 +33,101 @@ ABSENT: Final = "(not in the collection)"
 
 def of_comparisons(
     comparisons: Sequence[Comparison],
-    *,
-    collection: Collection | None = None,
-    runs: Mapping[str, Run] | None = None,
-    qrels: Qrels | None = None,
+    collection: Collection | None,
+    runs: Mapping[str, Run] | None,
+    qrels: Qrels | None,
 ) -> dict[str, Any]:
     """The fields `units` and `rankings` of a part: scores, and the top of each run."""
     several = [comparison.scores for comparison in comparisons]
-    units = list(dict.fromkeys(unit for scores in several for unit in scores.units))
-    values = []
-    for scores in several:
-        rows = dict(zip(scores.units, scores.values.tolist(), strict=True))
-        unknown = [None] * len(scores.systems)
-        values.append(zip(*(rows.get(unit, unknown) for unit in units), strict=True))
-    measures = [(scores.measure, scores.higher_is_better) for scores in several]
-    noun = several[0].unit if runs is None else "query"
-    board, systems = standing(comparisons[0]), several[0].systems
-    columns = _columns(board, units, systems, measures, values, noun, collection)
+    tables = [
+        {
+            name: dict(zip(scores.units, scores.column(name).tolist(), strict=True))
+            for name in scores.systems
+        }
+        for scores in several
+    ]
+    up = [(scores.measure, scores.higher_is_better) for scores in several]
+    columns = _columns(standing(comparisons[0]), up, tables, several[0].unit, collection)
     columns["source"] = "the scores that were compared"
-    if runs is None:
-        return {"units": columns}
-    lists = {}
-    for name in systems:
-        run, ends = runs[name], runs[name].offsets.tolist()
+    lists: dict[str, dict[str, list[str]]] = {}
+    for name, run in (runs or {}).items():
+        ends = run.offsets.tolist()
         lists[name] = {
             query: run.docs.take(slice(begin, min(begin + TOP, end))).tolist()
             for query, begin, end in zip(run.queries, ends, ends[1:], strict=False)
         }
-    return {"units": columns, "rankings": _rankings(lists, units, "", qrels, collection)}
+    return {"units": columns, "rankings": _rankings(lists, columns["units"], "", qrels, collection)}
 
 
-def of_results(results: Results, *, collection: Collection | None = None) -> dict[str, Any]:
+def of_results(results: Results, collection: Collection | None) -> dict[str, Any]:
     """The same of an experiment: means over the folds in which a unit was held out, and lists."""
     import polars as pl  # slow to import
 
     rows, held_out = results.values.filter(pl.col("unit").is_not_null()), results.held_out
-    known, noun = set(rows["measure"]), "query" if results.task == "ranking" else "row"
-    measures = [(name, is_up(results, name)) for name in results.measures if name in known]
+    noun = "query" if results.task == "ranking" else "row"
     source = f"values.parquet: mean over the folds in which the {noun} was held out"
-    if not measures:  # none is a mean over rows: whether they are correct, or the absolute error
-        classes = results.task == "classification"
-        measures = [("correct" if classes else "absolute error", classes)]
-        truth, predicted = pl.col("truth"), pl.col("prediction")
-        value = (truth == predicted).cast(pl.Float64) if classes else (truth - predicted).abs()
-        rows = held_out.with_columns(value=value, measure=pl.lit(measures[0][0]))
+    up = {name: is_up(results, name) for name in results.measures if name in set(rows["measure"])}
+    if not up:  # no measure is a mean over rows: whether they are correct, or the absolute error
+        classes, truth, said = (
+            results.task == "classification",
+            pl.col("truth"),
+            pl.col("prediction"),
+        )
+        up = {"correct" if classes else "absolute error": classes}
+        value = (truth == said).cast(pl.Float64) if classes else (truth - said).abs()
+        rows = held_out.with_columns(value=value, measure=pl.lit(next(iter(up))))
         source = "predictions.parquet, truth and prediction"
-    units = rows["unit"].unique(maintain_order=True).to_list()
-    means = rows.group_by("measure", "system", "unit").agg(pl.col("value").mean())
-    mean_of, systems = {row[:3]: row[3] for row in means.iter_rows()}, results.systems
-    values = [
-        [[mean_of.get((name, system, unit)) for unit in units] for system in systems]
-        for name, _ in measures
-    ]
-    columns = _columns(standing(results), units, systems, measures, values, noun, collection)
+    means = rows.group_by("measure", "system", "unit", maintain_order=True).agg(pl.mean("value"))
+    values: dict[str, dict[str, dict[str, float]]] = {
+        name: {system: {} for system in results.systems} for name in up
+    }
+    for measure, system, unit, mean in means.iter_rows():
+        values[measure][system][unit] = mean
+    tables = list(values.values())
+    columns = _columns(standing(results), up.items(), tables, noun, collection)
     columns["source"] = source
     if noun == "row":
-        return {"units": columns | _predicted(results, units)}
+        return {"units": columns | _predicted(results, columns["units"])}
     keys = [key for key in ("repeat", "fold", "other", "run") if key in held_out.columns]
     which = pl.struct(keys).rank("dense").over("system", "unit")
     kept = held_out.filter((which == 1) & (pl.col("rank") <= TOP)).sort("rank")
     grouped = kept.group_by("system", "unit").agg(pl.col("document").fill_null(ABSENT))
-    lists: dict[str, dict[str, list[str]]] = {name: {} for name in systems}
+    lists: dict[str, dict[str, list[str]]] = {name: {} for name in results.systems}
     for system, unit, documents in grouped.iter_rows():
         lists[system][unit] = documents
     several = held_out.select((which > 1).any()).item()
-    note = "Queries were held out several times; the first list of each is shown."
-    rankings = _rankings(lists, units, note if several else "", None, collection)
-    return {"units": columns, "rankings": rankings}
+    note = (
+        "Queries were held out several times; the first list of each is shown." if several else ""
+    )
+    return {
+        "units": columns,
+        "rankings": _rankings(lists, columns["units"], note, None, collection),
+    }
 
 
-def _columns(  # noqa: PLR0917 - it is called twice, with the same names
+def _columns(
     board: Standing,
-    units: Sequence[str],
-    systems: Sequence[str],
     measures: Iterable[tuple[str, bool]],
-    values: Iterable[Iterable[Iterable[float | None]]],
+    tables: Sequence[Table],
     noun: str,
     collection: Collection | None,
 ) -> dict[str, Any]:
     """Measures × systems × units; B − A is at first the best system minus baseline or second."""
-    first = board.baseline or board.names[min(1, len(board.names) - 1)]
-    second = next((name for name in board.names if name != first), first)
+    systems = list(tables[0])
+    units = list(dict.fromkeys(unit for table in tables for of in table.values() for unit in of))
     texts = None if collection is None else collection.queries.to_dict()
+    first = board.baseline or board.names[min(1, len(systems) - 1)]
     return {
         "noun": [noun, "queries" if noun == "query" else f"{noun}s"],
-        "units": list(units),
+        "units": units,
         "texts": None if texts is None else [texts.get(unit, "") for unit in units],
-        "systems": list(systems),
+        "systems": systems,
         "measures": [{"name": name, "up": up} for name, up in measures],
-        "values": [[[_short(value) for value in column] for column in table] for table in values],
-        "first": list(systems).index(first),
-        "second": list(systems).index(second),
+        "values": [
+            [[_short(of.get(unit)) for unit in units] for of in table.values()] for table in tables
+        ],
+        "first": systems.index(first),
+        "second": systems.index(next((name for name in board.names if name != first), first)),
     }
 
 
@@ -130,24 +135,21 @@ def _short(value: float | None) -> float | int | None:
     """The value in as few characters as possible: most are 0 and 1."""
     if value is None or not math.isfinite(value):
         return None
-    cut = round(float(value), DIGITS)
-    return int(cut) if cut == int(cut) else cut
+    return int(value) if value == int(value) else round(value, DIGITS)
 
 
 def _predicted(results: Results, units: Sequence[str]) -> dict[str, Any]:
     """The true value of each row, and all predictions for it."""
 
     def shown(value: Any) -> str:
-        return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
 
     def together(predictions: Sequence[Any]) -> str:
-        every = [shown(value) for value in predictions]
-        different = list(dict.fromkeys(every))
-        if len(different) == 1:
-            return different[0]
-        few = [f"{text} ×{every.count(text)}" for text in different[:PREDICTED]]
-        more = len(different) - PREDICTED
-        return ", ".join([*few, *([count_of(more, "other")] if more > 0 else [])])
+        times = Counter(map(shown, predictions))
+        if len(times) == 1:
+            return next(iter(times))
+        few = ", ".join(f"{said} ×{count}" for said, count in times.most_common(PREDICTED))
+        return few + (", …" if len(times) > PREDICTED else "")
 
     rows = results.held_out.group_by("system", "unit").agg("prediction", "truth")
     said, truth = {}, {}
@@ -178,16 +180,16 @@ def _rankings(
     columns: dict[str, Any] = {"lists": shown, "note": note, "top": TOP}
     if qrels is not None:
         judged = qrels.to_dict()
-        columns |= {"grades": [], "relevant": [], "missed": []}
+        columns |= {"grades": [], "relevant": []}
         for unit in units:
             grades = judged.get(unit, {})
             # Not a set: its order differs between two calls of Python.
             listed = dict.fromkeys(doc for own in lists.values() for doc in own.get(unit, ()))
             good = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: -grades[doc])
-            columns["relevant"].append(len(good))
             missed = [doc for doc in good if doc not in listed][:MISSED]
-            for key, docs in (("grades", [d for d in listed if d in grades]), ("missed", missed)):
-                columns[key].append([part for doc in docs for part in (number(doc), grades[doc])])
+            told = [doc for doc in listed if doc in grades] + missed
+            columns["grades"].append([[number(doc), grades[doc]] for doc in told])
+            columns["relevant"].append(len(good))
     columns["documents"] = list(numbers)
     columns["lines"] = None if collection is None else _beginnings(list(numbers), collection)
     return columns
@@ -195,18 +197,14 @@ def _rankings(
 
 def _beginnings(documents: list[str], collection: Collection) -> list[str]:
     """The first words of each document on one line, as far as there is room."""
-    room = max(40, min(LINE, LETTERS // max(1, len(documents))))
+    room = max(40, min(LINE, LETTERS // len(documents)))
     places = collection.documents.ids.find(documents).tolist()
     wanted = {number: place for place, number in enumerate(places) if number >= 0}
     lines = [""] * len(documents)
-    before = 0
     # One pass over all texts: single lookups are slower where they are in files.
     for batch in collection.documents.batches():
         for number in range(len(batch)):
-            if (place := wanted.get(before + number)) is not None:
+            if (place := wanted.get(batch.first + number)) is not None:
                 words = " ".join(batch.raw(number)[:READ].decode("utf-8", "ignore").split())
-                if len(words) > room:
-                    words = f"{words[: room + 1].rpartition(' ')[0] or words[:room]}…"
-                lines[place] = words
-        before += len(batch)
+                lines[place] = words if len(words) <= room else f"{words[:room]}…"
     return lines
