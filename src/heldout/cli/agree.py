@@ -78,9 +78,9 @@ def run(arguments: Sequence[str]) -> int:
     def html() -> str:
         from heldout.report.page import page
 
-        files = [("judgements", ", ".join(options.files))]
-        files += [("runs", ", ".join(options.runs))] if options.runs else []
-        return page([agreement], provenance=files, made=[("command", this_command())])
+        made = [("command", this_command()), ("judgements", ", ".join(options.files))]
+        made += [("runs", ", ".join(options.runs))] if options.runs else []
+        return page([agreement], made=made)
 
     own = {"html": html, "latex": lambda: write_tables(tables(), "paper")}
     shown = None if kind == "table" else tables

@@ -237,7 +237,8 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
     from heldout.report.page import page
 
     files = ("files", ", ".join(options.files))
-    provenance = [files if options.scores is None else ("scores", options.scores)]
+    made = [("command", output.this_command())]
+    made += [files if options.scores is None else ("scores", options.scores)]
     behind: dict[str, Any] = {}
     if kind == "ranking" and "-" not in options.files:
         from heldout.data.collection_files import read_collection
@@ -252,10 +253,8 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
             behind["collection"] = read_collection(options.collection)
         ties = str(Run.__dataclass_fields__["ties"].default)
         policies = policies_in_words([ties], "skip" if options.intersection else "zero")
-        provenance += [(f"policy: {name}", words) for name, words in policies]
-    made = [("command", output.this_command())]
-    ledger = options.ledger or None
-    return page(comparisons, ledger=ledger, provenance=provenance, made=made, **behind)
+        made += [(f"policy: {name}", words) for name, words in policies]
+    return page(comparisons, ledger=options.ledger or None, made=made, **behind)
 
 
 def _recorded(

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 
 MOST: Final = 12_000  # rows of a chart that a page can hold; more make it slow
 COLUMNS: Final = 300  # queries that a heat map shows one by one; of more only their order is seen
-NEW: Final = {
-    "query": "New queries",
-    "document": "New documents",
-    "both": "New queries, new documents",
-}
 OTHER: Final = "Another question, new queries on these documents"
 
 
@@ -104,9 +99,10 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     new_documents = settings["by"] in {"document", "both"}  # comparisons are of something else
     first, own = boards[0], known.get(boards[0].measure)
     charts, left = _drawn(results, first, texts=texts, compared=own)
-    said, how = experiment.result_answers(results, first), f"{percent(results.level)} intervals"
-    if not said:
-        said = [f"{first.measure} has no better and worse; the table has all values."]
+    said = experiment.result_answers(results, first) or [
+        f"{first.measure} has no better and worse."
+    ]
+    how = f"{percent(results.level)} intervals"
     if own is not None and not new_documents:
         said, how = [*said, *_how(own, first)], f"{test_name(own)}, {sides(own)}"
     tables = []
@@ -117,13 +113,11 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
         for table, _ in _blocks(standing(each), each):
             tables.append(Block(table.with_words(f"{OTHER}: {table.title}"), folded=True))
     tuning = experiment.tuning_tables(results, full=True)
-    given = settings["collection" if ranked else "data"]["name"]
-    named = "" if given in {"data", "collection"} else given
     names = [system["name"] for system in results.summary if not system.get("baseline")]
     data = own.scores.data if own else results.manifest["fingerprints"].get("collection", "")
     return Part(
-        NEW[settings["by"]] if ranked else "New rows",
-        question(_in_order(first, names), named),
+        first.where.removeprefix("on ").capitalize(),
+        question(_in_order(first, names), settings["collection" if ranked else "data"]["name"]),
         said,
         tables,
         write_tables([shown.paper_table(boards, how)], "paper"),
@@ -147,7 +141,7 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
 
 
 def _of_agreement(agreement: Agreement) -> Part:
-    from heldout.report.agreement import agreement_sentences, agreement_tables, legends
+    from heldout.report.agreement import agreement_sentences, agreement_tables
 
     tables, (charts, left) = agreement_tables(agreement, full=True), _drawn(agreement)
     measures = [order.measure for order in agreement.judges[0].orders]
@@ -161,7 +155,7 @@ def _of_agreement(agreement: Agreement) -> Part:
         agreement_sentences(agreement),
         [Block(table) for table in tables],
         write_tables(tables, "latex"),
-        [*legends(agreement), about],
+        [about],
         charts,
         checks=[*agreement.notes, *left],
         provenance=[("level", f"{agreement.level:g}"), ("rel", str(agreement.rel))],

@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     Pairs = list[tuple[str, str]]
 
 SAME: Final = {"bootstrap-shift": "bootstrap", "dcg": "ndcg"}
-SOFTWARE: Final = f"""\
-@software{{heldout,
-  title = {{heldout: evaluation, resampling and significance for search and text systems}},
-  version = {{{__version__}}}
-}}
-"""
 
 
 def of_results(results: Results) -> Pairs:
@@ -98,10 +92,10 @@ def _system(system: Mapping[str, Any]) -> str:
 
 def bibliography(keys: Iterable[str]) -> str:
     """The software, then every known method, as BibTeX."""
-    entries = asset("citations.bib").strip().split("\n\n")
+    entries = asset("citations.bib").replace("VERSION", __version__).strip().split("\n\n")
     known = {re.findall(r"{(.*?),", entry)[0]: f"{entry}\n" for entry in entries}
-    wanted = dict.fromkeys(SAME.get(key, key) for key in keys)
-    return "\n".join([SOFTWARE, *(known[key] for key in wanted if key in known)])
+    wanted = dict.fromkeys(SAME.get(key, key) for key in ("heldout", *keys))
+    return "\n".join(known[key] for key in wanted if key in known)
 
 
 def methods(

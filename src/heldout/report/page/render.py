@@ -77,7 +77,7 @@ def fill(template: str, **fields: Any) -> str:
     )
     as_json = {"allow_nan": False, "ensure_ascii": False, "separators": (",", ":")}
     environment.policies["json.dumps_kwargs"] = as_json
-    return environment.get_template(template).render(fields)
+    return str(environment.get_template(template).render(fields))
 
 
 def chart_page(drawing: Any) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.report.standing import is_up, standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from heldout.data.collection import Collection
     from heldout.data.qrels import Qrels
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from heldout.infer.comparison import Comparison
     from heldout.report.standing import Standing
 
-    Table = Mapping[str, Mapping[str, float]]  # the values of a measure by system and unit
+    Measured = tuple[str, bool, Mapping[str, Mapping[str, float]]]  # values by system and unit
     Lists = Mapping[str, Mapping[str, list[str]]]  # by system and unit, the best document first
 
 DIGITS: Final = 6
@@ -34,86 +34,72 @@ ABSENT: Final = "(not in the collection)"
 def of_comparisons(
     comparisons: Sequence[Comparison],
     collection: Collection | None,
-    runs: Mapping[str, Run] | None,
+    runs: Mapping[str, Run],
     qrels: Qrels | None,
 ) -> dict[str, Any]:
     """The fields `units` and `rankings` of a part: scores, and the top of each run."""
-    several = [comparison.scores for comparison in comparisons]
-    tables = [
-        {
-            name: dict(zip(scores.units, scores.column(name).tolist(), strict=True))
-            for name in scores.systems
-        }
-        for scores in several
-    ]
-    up = [(scores.measure, scores.higher_is_better) for scores in several]
-    columns = _columns(standing(comparisons[0]), up, tables, several[0].unit, collection)
+    measured = []
+    for scores in [comparison.scores for comparison in comparisons]:
+        by_system = zip(scores.systems, scores.values.T.tolist(), strict=True)
+        table = {name: dict(zip(scores.units, values, strict=True)) for name, values in by_system}
+        measured.append((scores.measure, scores.higher_is_better, table))
+    noun = comparisons[0].scores.unit
+    columns = _columns(standing(comparisons[0]), measured, noun, collection)
     columns["source"] = "the scores that were compared"
-    lists: dict[str, dict[str, list[str]]] = {}
-    for name, run in (runs or {}).items():
+    lists = {}
+    for name, run in runs.items():
         ends = run.offsets.tolist()
         lists[name] = {
             query: run.docs.take(slice(begin, min(begin + TOP, end))).tolist()
             for query, begin, end in zip(run.queries, ends, ends[1:], strict=False)
         }
-    return {"units": columns, "rankings": _rankings(lists, columns["units"], "", qrels, collection)}
+    return {"units": columns, "rankings": _rankings(lists, columns["units"], qrels, collection)}
 
 
 def of_results(results: Results, collection: Collection | None) -> dict[str, Any]:
     """The same of an experiment: means over the folds in which a unit was held out, and lists."""
     import polars as pl  # slow to import
 
-    rows, held_out = results.values.filter(pl.col("unit").is_not_null()), results.held_out
+    rows, held_out = results.values.drop_nulls("unit"), results.held_out
     noun = "query" if results.task == "ranking" else "row"
     source = f"values.parquet: mean over the folds in which the {noun} was held out"
-    up = {name: is_up(results, name) for name in results.measures if name in set(rows["measure"])}
-    if not up:  # no measure is a mean over rows: whether they are correct, or the absolute error
-        classes, truth, said = (
-            results.task == "classification",
-            pl.col("truth"),
-            pl.col("prediction"),
-        )
-        up = {"correct" if classes else "absolute error": classes}
-        value = (truth == said).cast(pl.Float64) if classes else (truth - said).abs()
-        rows = held_out.with_columns(value=value, measure=pl.lit(next(iter(up))))
+    known = set(rows["measure"])
+    ups = {name: is_up(results, name) for name in results.measures if name in known}
+    if not ups:  # no measure is a mean over rows
+        truth, prediction = pl.col("truth"), pl.col("prediction")
+        value, ups = (truth == prediction).cast(pl.Float64), {"correct": True}
+        if results.task == "regression":
+            value, ups = (truth - prediction).abs(), {"absolute error": False}
+        rows = held_out.with_columns(value=value, measure=pl.lit(*ups))
         source = "predictions.parquet, truth and prediction"
     means = rows.group_by("measure", "system", "unit", maintain_order=True).agg(pl.mean("value"))
-    values: dict[str, dict[str, dict[str, float]]] = {
-        name: {system: {} for system in results.systems} for name in up
-    }
-    for measure, system, unit, mean in means.iter_rows():
-        values[measure][system][unit] = mean
-    tables = list(values.values())
-    columns = _columns(standing(results), up.items(), tables, noun, collection)
-    columns["source"] = source
+    measured = []
+    for name, up in ups.items():
+        own = {key: part for (key,), part in means.filter(measure=name).group_by("system")}
+        table = {key: dict(own[key]["unit", "value"].iter_rows()) for key in results.systems}
+        measured.append((name, up, table))
+    columns = _columns(standing(results), measured, noun, collection) | {"source": source}
     if noun == "row":
         return {"units": columns | _predicted(results, columns["units"])}
     keys = [key for key in ("repeat", "fold", "other", "run") if key in held_out.columns]
     which = pl.struct(keys).rank("dense").over("system", "unit")
-    kept = held_out.filter((which == 1) & (pl.col("rank") <= TOP)).sort("rank")
-    grouped = kept.group_by("system", "unit").agg(pl.col("document").fill_null(ABSENT))
+    top = held_out.filter((which == 1) & (pl.col("rank") <= TOP)).sort("rank")
+    top = top.group_by("system", "unit").agg(pl.col("document").fill_null(ABSENT))
     lists: dict[str, dict[str, list[str]]] = {name: {} for name in results.systems}
-    for system, unit, documents in grouped.iter_rows():
+    for system, unit, documents in top.iter_rows():
         lists[system][unit] = documents
-    several = held_out.select((which > 1).any()).item()
-    note = (
-        "Queries were held out several times; the first list of each is shown." if several else ""
-    )
-    return {
-        "units": columns,
-        "rankings": _rankings(lists, columns["units"], note, None, collection),
-    }
+    qrels = None if collection is None else collection.qrels
+    rankings = _rankings(lists, columns["units"], qrels, collection)
+    if rankings and held_out.select((which > 1).any()).item():
+        rankings["note"] = "Queries were held out several times; the first list of each is shown."
+    return {"units": columns, "rankings": rankings}
 
 
 def _columns(
-    board: Standing,
-    measures: Iterable[tuple[str, bool]],
-    tables: Sequence[Table],
-    noun: str,
-    collection: Collection | None,
+    board: Standing, measured: Sequence[Measured], noun: str, collection: Collection | None
 ) -> dict[str, Any]:
     """Measures × systems × units; B − A is at first the best system minus baseline or second."""
-    systems = list(tables[0])
+    tables, systems = [table for *_, table in measured], list(measured[0][2])
     units = list(dict.fromkeys(unit for table in tables for of in table.values() for unit in of))
     texts = None if collection is None else collection.queries.to_dict()
     first = board.baseline or board.names[min(1, len(systems) - 1)]
@@ -122,7 +108,7 @@ def _columns(
         "units": units,
         "texts": None if texts is None else [texts.get(unit, "") for unit in units],
         "systems": systems,
-        "measures": [{"name": name, "up": up} for name, up in measures],
+        "measures": [{"name": name, "up": up} for name, up, _ in measured],
         "values": [
             [[_short(of.get(unit)) for unit in units] for of in table.values()] for table in tables
         ],
@@ -145,11 +131,10 @@ def _predicted(results: Results, units: Sequence[str]) -> dict[str, Any]:
         return f"{value:.6g}" if isinstance(value, float) else str(value)
 
     def together(predictions: Sequence[Any]) -> str:
-        times = Counter(map(shown, predictions))
-        if len(times) == 1:
-            return next(iter(times))
-        few = ", ".join(f"{said} ×{count}" for said, count in times.most_common(PREDICTED))
-        return few + (", …" if len(times) > PREDICTED else "")
+        times = Counter(map(shown, predictions)).most_common()
+        few = [f"{said} ×{count}" for said, count in times[:PREDICTED]]
+        more = ", …" if len(times) > PREDICTED else ""
+        return ", ".join(few) + more if len(times) > 1 else times[0][0]
 
     rows = results.held_out.group_by("system", "unit").agg("prediction", "truth")
     said, truth = {}, {}
@@ -160,24 +145,18 @@ def _predicted(results: Results, units: Sequence[str]) -> dict[str, Any]:
 
 
 def _rankings(
-    lists: Lists,
-    units: Sequence[str],
-    note: str,
-    qrels: Qrels | None,
-    collection: Collection | None,
+    lists: Lists, units: Sequence[str], qrels: Qrels | None, collection: Collection | None
 ) -> dict[str, Any] | None:
     """Lists with documents as numbers, their judgements and beginnings; None without lists."""
     if not any(lists.values()):
         return None
-    if qrels is None and collection is not None:
-        qrels = collection.qrels
     numbers: dict[str, int] = {}
 
     def number(document: str) -> int:
         return numbers.setdefault(document, len(numbers))
 
     shown = [[list(map(number, own.get(unit, ()))) for unit in units] for own in lists.values()]
-    columns: dict[str, Any] = {"lists": shown, "note": note, "top": TOP}
+    columns: dict[str, Any] = {"lists": shown, "top": TOP}
     if qrels is not None:
         judged = qrels.to_dict()
         columns |= {"grades": [], "relevant": []}
