@@ -70,7 +70,7 @@ def of_results(results: Results, collection: Collection | None) -> dict[str, Any
         value, ups = (truth == prediction).cast(pl.Float64), {"correct": True}
         if results.task == "regression":
             value, ups = (truth - prediction).abs(), {"absolute error": False}
-        rows = held_out.with_columns(value=value, measure=pl.lit(*ups))
+        rows = held_out.with_columns(value=value, measure=pl.lit(next(iter(ups))))
         source = "predictions.parquet, truth and prediction"
     means = rows.group_by("measure", "system", "unit", maintain_order=True).agg(pl.mean("value"))
     measured = []
