@@ -178,7 +178,7 @@ def work_several(task: Task) -> tuple[Task, dict[str, float]]:
     counts = {"tukey": 0.0, "uncorrected t": 0.0}
     for _ in range(task.draws):
         scores = draw_several(task, generator)
-        counts["tukey"] += min(pair.p for pair in tukey_hsd(scores)) <= ALPHA
+        counts["tukey"] += tukey_hsd(scores)[1].min() <= ALPHA
         first, second = np.transpose(list(combinations(range(scores.shape[1]), 2)))
         raw = mean_estimate(scores[:, first] - scores[:, second]).p().min()
         counts["uncorrected t"] += raw <= ALPHA

@@ -309,7 +309,7 @@ WRONG = {
     "list measures --bad": "unknown option --bad",
     "ledger nowhere.jsonl": "no such file",
     "ledger qrels.txt": "qrels.txt:1: not an evaluation",
-    "power": "or --sd",
+    "power": "or --scores FILE",
     "power --sd -1": "sd",
     "power --task text baseline.run improved.run": "texts cannot be planned from",
     "power --sd 1 --test-share 0.1": "--test-share is for runs",

@@ -61,7 +61,7 @@ def files(tmp_path, monkeypatch):
     [
         ("compare --scores scores.csv", 1),
         ("compare --task classification A.csv B.csv", 2),  # reading, comparing
-        ("eval --task text -r A B -m BLEU", 2),  # counting, intervals
+        ("eval --task text -r A B -m BLEU", 1),
     ],
 )
 def test_bars_on_a_terminal_that_is_not_asked_to_be_quiet(command, bars):

@@ -343,7 +343,7 @@ def test_a_system_that_fails_is_named_with_its_line(capsys, folder):
         (["experiment.toml", "--by", "query"], "--by is for systems (--system)"),
         (["experiment.toml", "--seed", "0"], "--seed is for systems (--system)"),
         (["experiment.toml", "-m", "AP"], "--measure is for systems (--system)"),
-        (["docs.jsonl"], "name the systems to run with --system"),
+        (["docs.jsonl"], "name systems to run with --system"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
         (["nowhere", "--system", "bm25"], "nowhere"),
         ([*COLLECTION, "--system", "bm26"], "is not a model, a file or a function"),

@@ -203,7 +203,7 @@ def test_judgements_alone_are_split(capsys):
         (["qrels.txt", *LAMBDA, "--against", "none*.run"], "no run matches none*.run"),
         (["qrels.txt", "--system", "bm25"], "bm25 searches documents, but only judgements"),
         (["plain.run", *LAMBDA], "plain.run"),
-        (["qrels.txt"], "name the systems to run with --system"),
+        (["qrels.txt"], "name systems to run with --system"),
     ],
 )
 def test_wrong_input_is_one_line(capsys, arguments, reason):

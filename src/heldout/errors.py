@@ -1,14 +1,4 @@
-"""The errors of heldout.
-
-* `HeldoutError`: all errors that a user can correct; the command line prints them and exits with 2.
-
-  * `InputError`: a file or an object is not as expected.
-
-    * `FormatError`: a line of a file cannot be read; names file and line.
-
-  * `MeasureError`: the name or the parameters of a measure are wrong.
-  * `MissingExtraError`: an optional package is not installed.
-"""
+"""The errors that a user can correct; the command line prints them and exits with 2."""
 
 from __future__ import annotations
 

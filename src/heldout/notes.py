@@ -8,34 +8,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Severity = Literal["warning", "info"]
 """A warning is about numbers that may mislead; an info needs no action."""
-
-# One code per kind of note; docs/warnings.md has a paragraph for each.
-CODES: Final = frozenset(
-    """
-    empty-documents empty-queries no-judgements unknown-queries absent-documents unjudged-queries
-    split other-splits repeated-judgements zeros no-cache no-words
-    no-predictions wrong-classes no-column other-units reversed-scores different-tokens no-vectors
-    small-strata empty-test empty-train twins duplicates near-duplicates unseen-class
-    at-an-end left-out inner-folds lists-kept failed-fits uneven-tuning tuned-one fit-warning
-    no-common-document swapped one-subtopic few-units missing-zero same-ranking missing-left-out
-    many-ties constant-difference judged-apart grouped runs crossing-groups undefined-fold
-    shared-training pairs-not-shared
-    one-tail bootstrap-shift other-hypothesis folds-independent shared-choices nothing-to-correct
-    own-test unadjusted-intervals many-measures stepwise unequal-variances liberal-correction
-    many-systems few-resampled skewed-scores many-pairs no-letters disagreement not-compared
-    one-grade random-sample unlike-queries few-human-queries machine-incomplete machine-favours
-    machine-copies own-judge tuned-on-machine
-    small-pilot few-differ
-    no-chart
-    """.split()  # noqa: SIM905 - a list of strings would take a line for each
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +37,6 @@ class Note:
     text: str
     severity: Severity = "warning"
     count: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.code and self.code not in CODES:
-            raise ValueError(f"unknown code of a note: {self.code!r}")
-        if self.severity not in get_args(Severity):
-            raise ValueError(f"severity of a note: {self.severity!r} is not warning or info")
 
     def __str__(self) -> str:
         return self.text

@@ -380,7 +380,7 @@ def command(folder):
     [
         (["--dask", "nowhere"], "'nowhere' is not a Dask cluster"),
         (["--dask", "local:2"], "'local:2' is not a Dask cluster"),
-        (["--dask", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs are processes here"),
+        (["--dask", "tcp://127.0.0.1:1", "--jobs", "2"], "are processes here, dask is a cluster"),
     ],
 )
 def test_refuses(folder, capsys, where, message):

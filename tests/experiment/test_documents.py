@@ -9,10 +9,10 @@ from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import HeldoutError
-from heldout.experiment.documents import Method
 from heldout.experiment.documents.candidates import Candidates, choose_in_folds
 from heldout.experiment.documents.lists import measure_lists
 from heldout.experiment.documents.pooling import pool
+from heldout.experiment.fields import Method
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search

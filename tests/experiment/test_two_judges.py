@@ -134,7 +134,7 @@ def test_results_are_written_read_shown_and_repeated(data, tmp_path):
     assert compared["machine"]["differences"][0]["machine"]["biased"] is True
     main(["report", str(tmp_path / "out"), "-o", str(tmp_path / "r.html"), "--quiet"])
     page = (tmp_path / "r.html").read_text()
-    assert "Each judge alone" in page
+    assert "Human and machine judgements" in page
     assert re.search(r"<dt>machine</dt><dd>[^<]*queries 60, judgements 1200", page)
 
 

@@ -110,44 +110,47 @@ def test_sphericity_of_two_and_of_few_units():
     assert 0.25 <= few.greenhouse_geisser <= 1
 
 
-def by_pair(pairs):
-    return {(pair.first, pair.second): pair for pair in pairs}
+def by_pair(values, level=0.95):
+    """Interval and p of each pair, later minus earlier, in the order of R."""
+    second, first = np.triu_indices(values.shape[1], 1)
+    rows = zip(*tukey_hsd(values, level), strict=True)
+    return dict(zip(zip(first.tolist(), second.tolist(), strict=True), rows, strict=True))
 
 
 def test_hitrate():
-    found = tukey_hsd(HITRATE)
-    assert [pair.difference for pair in found] == pytest.approx(DIFFERENCES, abs=1e-9)
-    for pair in found:
-        assert pair.high - pair.difference == pytest.approx(0.161851, abs=5e-7)
-        assert pair.difference - pair.low == pytest.approx(0.161851, abs=5e-7)
-        assert pair.p < 1e-7 or (pair.first, pair.second) == (3, 0)
-    close, far = by_pair(found)[3, 0], by_pair(found)[4, 3]  # sexy-Coco, sexy2-sexy
+    found = by_pair(HITRATE)
+    intervals = [interval for interval, _ in found.values()]
+    assert [interval.estimate for interval in intervals] == pytest.approx(DIFFERENCES, abs=1e-9)
+    for interval in intervals:
+        assert interval.high - interval.estimate == pytest.approx(0.161851, abs=5e-7)
+        assert interval.estimate - interval.low == pytest.approx(0.161851, abs=5e-7)
+    assert [pair for pair, (_, p) in found.items() if p >= 1e-7] == [(3, 0)]
+    (close, p), (far, _) = found[3, 0], found[4, 3]  # sexy-Coco, sexy2-sexy
     assert (close.low, close.high) == pytest.approx((-0.119851, 0.203851), abs=5e-7)
-    assert close.p == pytest.approx(0.9708136, abs=5e-8)
+    assert p == pytest.approx(0.9708136, abs=5e-8)
     assert (far.low, far.high) == pytest.approx((0.634149, 0.957851), abs=5e-7)
 
 
 def test_sakai():
-    found = by_pair(tukey_hsd(SAKAI))
-    assert found[1, 0].p == pytest.approx(0.2566977464, abs=1e-10)
-    assert found[2, 0].p == pytest.approx(0.0956868471, abs=1e-10)
-    assert found[2, 1].p == pytest.approx(0.8549631811, abs=1e-10)
+    expected = [0.2566977464, 0.0956868471, 0.8549631811]  # 1-0, 2-0, 2-1
+    assert tukey_hsd(SAKAI)[1] == pytest.approx(expected, abs=1e-10)
     # Not the one-way p-values (.3941, ...), which leave differences between topics in the error.
     assert stats.tukey_hsd(*SAKAI.T).pvalue[0, 1] == pytest.approx(0.3941, abs=5e-5)
 
 
 def test_interval_and_p_agree():
     values = np.random.default_rng(9).normal(size=(20, 5)) + np.arange(5) / 4
-    for pair in tukey_hsd(values, level=0.9):
-        assert (pair.p < 0.1) == (pair.low > 0 or pair.high < 0)
+    for interval, p in by_pair(values, level=0.9).values():
+        assert (p < 0.1) == (interval.low > 0 or interval.high < 0)
 
 
 @given(shift=st.floats(-5, 5), scale=st.floats(0.1, 50), seed=st.integers(0, 1000))
 def test_shift_and_scale(shift, scale, seed):
     values = np.random.default_rng(seed).random((6, 3))
-    for one, other in zip(tukey_hsd(values), tukey_hsd(shift + scale * values), strict=True):
-        assert other.p == pytest.approx(one.p, rel=1e-6)
-        assert other.difference == pytest.approx(scale * one.difference, abs=1e-9)
+    (intervals, p), (others, other_p) = tukey_hsd(values), tukey_hsd(shift + scale * values)
+    assert other_p == pytest.approx(p, rel=1e-6)
+    for one, other in zip(intervals, others, strict=True):
+        assert other.estimate == pytest.approx(scale * one.estimate, abs=1e-9)
     before, after = anova(values), anova(shift + scale * values)
     assert after.systems.f == pytest.approx(before.systems.f, rel=1e-6)
     assert after.residual.mean_square == pytest.approx(scale**2 * before.residual.mean_square)
@@ -157,14 +160,15 @@ def test_shift_and_scale(shift, scale, seed):
 @pytest.mark.parametrize(("units", "p"), [(9, 3 * 2.0**-8), (3, 0.75), (2, 1)])
 def test_without_error_the_signs_decide(units, p):
     topics = np.random.default_rng(0).random(units)
-    found = by_pair(tukey_hsd(np.column_stack([topics, topics, topics + 0.1])))
-    assert (found[1, 0].p, found[2, 0].p) == (1, p)
-    assert found[1, 0].low == found[1, 0].high == 0
-    assert found[2, 0].low == pytest.approx(0.1 if p <= 0.05 else -math.inf)
+    found = by_pair(np.column_stack([topics, topics, topics + 0.1]))
+    (same, same_p), (apart, apart_p) = found[1, 0], found[2, 0]
+    assert (same_p, apart_p) == (1, p)
+    assert same.low == same.high == 0
+    assert apart.low == pytest.approx(0.1 if p <= 0.05 else -math.inf)
 
 
 def test_letters_of_hitrate():
-    different = [(pair.first, pair.second) for pair in tukey_hsd(HITRATE) if pair.p < 0.05]
+    different = [pair for pair, (_, p) in by_pair(HITRATE).items() if p < 0.05]
     order = np.argsort(-HITRATE.mean(0)).tolist()
     assert compact_letters(6, different, order) == ["b", "c", "d", "b", "a", "e"]
 

@@ -6,12 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from heldout.measure.agreement import (
-    alpha_of_confusion,
-    binary_confusion,
-    cohen_kappa,
-    confusion,
-)
+from heldout.measure.agreement import alpha_of_confusion, cohen_kappa, confusion
 
 X = np.nan
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: four observers,
@@ -56,18 +51,6 @@ def test_kappa_equals_that_of_scikit_learn(judged, weights):
         return
     expected = cohen_kappa_score(first, second, labels=GRADES, weights=weights)
     assert found == pytest.approx(expected)
-
-
-@settings(deadline=None, max_examples=40)
-@given(pairs, st.integers(1, 3))
-def test_two_classes_equal_scikit_learn(judged, rel):
-    first, second = (np.array(one) for one in zip(*judged, strict=True))
-    counts = confusion(first, second, 4)
-    found = float(cohen_kappa(binary_confusion(counts, GRADES, rel), [0, 1]))
-    if len({*(first >= rel), *(second >= rel)}) == 1:
-        assert np.isnan(found)
-        return
-    assert found == pytest.approx(cohen_kappa_score(first >= rel, second >= rel))
 
 
 def test_many_matrices_at_once():

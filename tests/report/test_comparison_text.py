@@ -172,7 +172,7 @@ def test_a_paper_table_marks_what_is_better(baseline):
     latex = paper_text([found, found])
     last = next(line for line in latex.splitlines() if "system-number-3" in line)
     best = rf"\textbf{{{found.systems[3].mean.estimate:.4f}}}"
-    mark = "abc" if baseline is None else r"\dag{}"
+    mark = "a,b,c" if baseline is None else r"\dag{}"
     assert last.count(f"{best}$^{{{mark}}}$") == 2
     assert "Holm's method, two-sided, p " in latex
     assert found.to_latex().count(r"\\") == 5

@@ -219,8 +219,8 @@ def _json(
     comparisons: Sequence[Comparison], gates: list[list[GateResult]], signatures: Sequence[str]
 ) -> str:
     from heldout.as_json import json_text
+    from heldout.infer.order_agreement import comparison_records
     from heldout.report.answers import gate_sentence
-    from heldout.report.order_agreement import comparison_records
 
     records = comparison_records(comparisons)
     for record, signature in zip(records, signatures, strict=False):

@@ -1,14 +1,7 @@
 """heldout demo: tune and compare two rankers, or write example files."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from heldout.cli.options import Parser, complete
 from heldout.cli.output import emit, terminal_width
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def parser() -> Parser:
@@ -17,12 +10,14 @@ def parser() -> Parser:
         "demo",
         "Tune and compare two rankers on the built-in collection and write a report.",
         {"folder? FOLDER": "output folder (default: demo-report; with --files: example)"},
-        examples="  heldout demo\n  heldout demo my-folder\n"
-        "  heldout demo --files              judgements and two runs to try commands on\n",
+        examples="""\
+  heldout demo
+  heldout demo --files              judgements and two runs to try commands on
+""",
     )
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Write the page, or the files, and show the answer."""
     options = complete(parser().read(arguments), "demo")
     from heldout.demo import run_demo, write_example

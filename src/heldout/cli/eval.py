@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.as_json import json_text
-from heldout.cli.inputs import (
-    FILES,
-    USAGE,
-    evaluate_texts,
-    given_measures,
-    import_numpy_without_threads,
-    judgements_and_runs,
-    kind_of,
-    read_predictions,
-    split_paths,
-)
+from heldout.cli import inputs
 from heldout.cli.options import Parser, complete
 from heldout.cli.output import TABLES, format_of, note, terminal_width, write
 from heldout.cli.progress import progress_bar
@@ -23,12 +13,21 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from heldout.data.qrels import Qrels
     from heldout.measure.evaluation import Evaluation
 
-_EXAMPLES = """\
+OF_RUNS: Final = ("parquet", "trec")
+
+
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
+        "eval",
+        "Measure runs, predictions or texts.",
+        {"files+ FILE": "judgements and runs, predictions, or texts"},
+        usage=inputs.USAGE,
+        examples="""\
   heldout eval qrels.txt bm25.run
   heldout eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m "P(rel=2)@5"
   heldout eval qrels.txt runs/*.run --format md
@@ -41,32 +40,19 @@ _EXAMPLES = """\
   heldout eval spam.jsonl --positive spam --hull
   heldout eval old.csv new.csv -m RMSE -m MAE               predicted numbers
   heldout eval -r references.txt a.txt b.txt -m BLEU        texts
-"""
-_NOTES = f"""\
-{FILES}
+""",
+        notes=f"""\
+{inputs.FILES}
 Measures are named as in ir_measures, ranx, trec_eval, scikit-learn or sacrebleu; heldout list
 measures has them. -m file.py:name uses a function or Measure of yours.
-"""
-OF_RUNS: Final = ("parquet", "trec")
-NOTED: Final = ("md", "latex", "html")  # formats in which notes are below the table of runs
-
-
-def parser() -> Parser:
-    """The parser of this command."""
-    return Parser(
-        "eval",
-        "Measure runs, predictions or texts.",
-        {"files+ FILE": "judgements and runs, predictions, or texts"},
-        usage=USAGE,
-        examples=_EXAMPLES,
-        notes=_NOTES,
+""",
     )
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Measure the files and write the values."""
     given = parser().read(arguments)
-    kind = kind_of(given)
+    kind = inputs.kind_of(given)
     options = complete(given, "eval", kind)
     formats = (*TABLES, *OF_RUNS) if kind == "ranking" else TABLES
     form = format_of(options, formats, "tsv" if terminal_width(options) is None else "table")
@@ -74,34 +60,34 @@ def run(arguments: Sequence[str]) -> int:
         raise InputError(f"--format {form} is for runs")
     if kind == "ranking":
         _rankings(options, form)
-    elif kind == "text":
-        _scores(evaluate_texts(options), options, form)
-    else:
-        with progress_bar("reading", quiet=options.quiet) as progress:
-            predictions = read_predictions(kind, options, progress)
-        from heldout.measure.prediction.evaluate import evaluate_predictions
+        return 0
+    if kind == "text":
+        _scores(inputs.evaluate_texts(options), options, form)
+        return 0
+    from heldout.measure.prediction.evaluate import evaluate_predictions
 
-        measures = given_measures(options.measure, kind)
-        _scores(evaluate_predictions(predictions, measures, options.positive), options, form)
+    with progress_bar("reading", quiet=options.quiet) as progress:
+        predictions = inputs.read_predictions(kind, options, progress)
+    measures = inputs.given_measures(options.measure, kind)
+    _scores(evaluate_predictions(predictions, measures, options.positive), options, form)
     return 0
 
 
 def _rankings(options: argparse.Namespace, form: str) -> None:
-    if options.machine is not None and form in OF_RUNS:
-        raise InputError(f"--format {form} does not go with --machine")
-    if options.machine is not None and options.per_unit:  # combined estimates are means
-        raise InputError("--per-unit does not go with --machine")
+    if options.machine is not None and (form in OF_RUNS or options.per_unit):
+        wrong = "--per-unit" if options.per_unit else f"--format {form}"
+        raise InputError(f"{wrong} does not go with --machine, whose estimates are means")
     names = options.measure or []
     if not any(":" in name for name in names):  # else code of the user's
-        import_numpy_without_threads()
+        inputs.import_numpy_without_threads()
     from heldout.data.qrels import read_qrels
     from heldout.measure.names import parse_measures
     from heldout.measure.ranking.evaluate import needs_subtopics
 
     known = [] if form == "trec" else [name for name in names if ".py:" not in name]
     subtopics = needs_subtopics(parse_measures(known, "ranking"))
-    qrels, runs = judgements_and_runs(options.files)
-    judgements = read_qrels(*split_paths(qrels), subtopics=subtopics)
+    qrels, runs = inputs.judgements_and_runs(options.files)
+    judgements = read_qrels(*inputs.split_paths(qrels), subtopics=subtopics)
     if form == "trec":
         write([], options, form, own={"trec": lambda: _trec(judgements, runs, options)})
         return
@@ -117,11 +103,11 @@ def _rankings(options: argparse.Namespace, form: str) -> None:
         tables=lambda: evaluation_tables(result, form, **rows),
         own={"json": lambda: json_text(result.to_dict(**rows))},
     )
-    if form not in {"json", *NOTED}:
+    if form not in {"json", "md", "latex", "html"}:  # where notes are with the table
         note(evaluation_lines(result), options)
 
 
-def _trec(judgements: Qrels, runs: Sequence[str], options: argparse.Namespace) -> str:
+def _trec(judgements: Qrels, runs: list[str], options: argparse.Namespace) -> str:
     from heldout.data.run import read_run
     from heldout.measure.ranking.trec_names import trec_lines
     from heldout.report.trec import trec_output
@@ -155,7 +141,7 @@ def _evaluated(judgements: Qrels, runs: list[str], options: argparse.Namespace) 
         return evaluate_runs(
             judgements,
             runs,
-            given_measures(options.measure, "ranking") or usual,
+            inputs.given_measures(options.measure, "ranking") or usual,
             missing="skip" if options.intersection else "zero",
             depth=options.depth,
             rel=options.rel,
@@ -170,23 +156,9 @@ def _evaluated(judgements: Qrels, runs: list[str], options: argparse.Namespace) 
 def _scores(result: Evaluation, options: argparse.Namespace, form: str) -> None:
     """Write the scores of predictions or texts, with their intervals."""
     from heldout.infer.results import check_level
-    from heldout.report.evaluation import (
-        class_table,
-        confusion_tables,
-        evaluation_lines,
-        evaluation_tables,
-        hull_table,
-    )
+    from heldout.report import evaluation as report
 
-    check_level(options.level)
-    how: dict[str, Any] = {"level": options.level, "seed": options.seed}
-    shown = result.measures if form == "json" or result.task == "text" else result.measures[:1]
-    pairs = [(name, measure) for measure in shown for name in result.names]
-    with progress_bar("intervals", quiet=options.quiet) as progress:
-        for done, pair in enumerate(pairs, 1):  # they are kept
-            result.interval(*pair, **how)
-            if progress:
-                progress(done, len(pairs))
+    how: dict[str, Any] = {"level": check_level(options.level), "seed": options.seed}
     hull = None
     if options.hull:
         from heldout.measure.prediction.curves import hull_of
@@ -197,11 +169,11 @@ def _scores(result: Evaluation, options: argparse.Namespace, form: str) -> None:
         more = {} if hull is None else {"hull": hull.to_dict()}
         return json_text(result.to_dict(**how) | more)
 
-    tables = evaluation_tables(result, form, **how)
-    tables += [class_table(result)] if options.per_class else []
-    tables += confusion_tables(result) if options.confusion else []
-    tables += [] if hull is None else [hull_table(hull)]
+    tables = report.evaluation_tables(result, form, **how)
+    tables += [report.class_table(result)] if options.per_class else []
+    tables += report.confusion_tables(result) if options.confusion else []
+    tables += [] if hull is None else [report.hull_table(hull)]
     tables = [table for table in tables if table.cells]
     write([result], options, form, tables=lambda: tables, own={"json": record})
     if form != "json":
-        note(evaluation_lines(result, hull=hull, **how), options)
+        note(report.evaluation_lines(result, hull=hull, **how), options)

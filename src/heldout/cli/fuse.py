@@ -1,29 +1,10 @@
 """heldout fuse: one run from several."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
-
 from heldout.cli.inputs import refuse_same_file
 from heldout.cli.options import Parser, complete
 from heldout.cli.output import note, print_run, run_format
 from heldout.errors import InputError
 from heldout.notes import count_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-EXAMPLES: Final = """\
-  heldout fuse bm25.run dense.run -o hybrid.run
-  heldout fuse bm25.run dense.run --k 10 -o hybrid.run
-  heldout fuse bm25.run dense.run --how wsum --norm minmax --weights 0.3,0.7 -o hybrid.run
-  heldout fuse bm25.run dense.run splade.run --how combmnz --norm zscore --depth 1000 > hybrid.run
-"""
-NOTES: Final = """\
-Weights and k are taken as given. To tune them without overstating the score, let an experiment
-choose them on training queries and measure them on held-out ones:
-  heldout run qrels.txt --system 'hybrid=wsum(bm25.run, dense.run, w=0:1:11)' --system dense.run
-"""
 
 
 def parser() -> Parser:
@@ -32,12 +13,20 @@ def parser() -> Parser:
         "fuse",
         "Fuse the ranked lists of several runs.",
         {"runs+ RUN": "run files, two or more (- is standard input)"},
-        examples=EXAMPLES,
-        notes=NOTES,
+        examples="""\
+  heldout fuse bm25.run dense.run -o hybrid.run
+  heldout fuse bm25.run dense.run --how wsum --norm minmax --weights 0.3,0.7 -o hybrid.run
+  heldout fuse bm25.run dense.run splade.run --how combmnz --norm zscore --depth 1000 > hybrid.run
+""",
+        notes="""\
+Weights and k are taken as given. To tune them without overstating the score, let an experiment
+choose them on training queries and measure them on held-out ones:
+  heldout run qrels.txt --system 'hybrid=wsum(bm25.run, dense.run, w=0:1:11)' --system dense.run
+""",
     )
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Fuse the runs, write the result, and say by which policies it was made."""
     options = complete(parser().read(arguments), "fuse")
     from heldout.data.run import read_run  # NumPy comes with it
@@ -62,9 +51,9 @@ def run(arguments: Sequence[str]) -> int:
         f"{fusion} of {len(runs)} runs: {size}",
         f"documents missing from a run: {fusion.method.policy}",
     ]
-    for each in runs:
-        if lacking := len(queries - set(each.queries)):
+    for given in runs:
+        if lacking := len(queries - set(given.queries)):
             lacks = count_of(lacking, "query", "queries")
-            lines.append(f"{each.name}: lacks {lacks} of {len(queries):,}")
+            lines.append(f"{given.name}: lacks {lacks} of {len(queries):,}")
     note(map(printable, lines), options)
     return 0

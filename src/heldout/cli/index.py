@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text
 from heldout.cli.options import Parser, complete
 from heldout.cli.output import emit, note
 from heldout.cli.progress import progress_bar
@@ -13,48 +13,87 @@ from heldout.errors import Argument, InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from heldout.data.documents import Documents
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
 
-EXAMPLES: Final = """\
+
+def parser() -> Parser:
+    """The parser of this command."""
+    words = "pydocs, irds:NAME, a folder or a file; or an index: show it"
+    return Parser(
+        "index",
+        "Index a collection, or show an index.",
+        {"collection COLLECTION_OR_INDEX": words},
+        examples="""\
   heldout index pydocs -o pydocs.index
   heldout index scifact --stemmer english --stop english -o scifact.index
   heldout index docs.jsonl.gz --max-memory 500MB --jobs 4 -o docs.index
   heldout index pydocs.index                            show an index
   heldout index pydocs.index --verify                   compare every byte with its checksums
-"""
-NOTES: Final = """\
+""",
+        notes="""\
 One index serves every model, every split of the documents and every bootstrap sample. It does not
 depend on the number of threads or the memory that built it, and it knows its documents. Queries
 and judgements are not needed to build it.
-"""
+""",
+    )
 
 
-def parser() -> Parser:
-    """The parser of this command."""
-    words = "pydocs, irds:NAME, a folder or a file; or an index: show it"
-    summary = "Index a collection, or show an index."
-    what = {"collection COLLECTION_OR_INDEX": words}
-    return Parser("index", summary, what, examples=EXAMPLES, notes=NOTES)
-
-
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Build and write an index, or show one."""
     given = parser().read(arguments)
+    from heldout.report.listings import index_record, record_text
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.index_files import index_size, is_index
+
+    shown = is_index(given.collection)
+    options = complete(given, "index", "index" if shown else "collection")
+    if shown:
+        index = Index.open(options.collection)
+        if options.verify:
+            try:
+                index.verify()
+            except InputError as error:
+                raise InputError(f"{options.collection}: {error}") from None
+            note(["all checksums match"], options)
+    else:
+        index = _build(options)
+    if shown or options.format or not options.quiet:
+        record = index_record(index, index_size(options.collection if shown else options.output))
+        text = record_text(record | {"analyzer": record["analyzer"].replace("|", ", ")})
+        emit(json_text(record) if options.format else text)
+    return 0
+
+
+def _build(options: argparse.Namespace) -> Index:
+    from heldout.data.collection_files import read_documents
+    from heldout.report.table import note_lines
+    from heldout.retrieve.index import MEMORY
     from heldout.retrieve.index_files import is_index
 
-    kind = "index" if is_index(given.collection) else "collection"
-    options = complete(given, "index", kind)
-    return _show(options) if kind == "index" else _build(options)
+    source, output = options.collection, options.output
+    if output is None:
+        raise InputError(f"{source} is not an index: to build one, name it with -o FOLDER")
+    if Path(output).exists():
+        if not is_index(output):
+            raise InputError(f"{output} exists and is not an index: choose another name with -o")
+        if not options.force:
+            raise InputError(f"{output} exists: replace it with ", Argument("force", "True"))
+    analyzer = given_analyzer(options)
+    fields = options.fields and options.fields.split(",")
+    documents = read_documents(source, encoding=options.encoding, fields=fields)
+    settings = {"memory": options.max_memory or MEMORY, "threads": options.jobs}
+    index = build_index(documents, analyzer, quiet=options.quiet, path=output, **settings)
+    note(note_lines(documents.notes), options)
+    return index
 
 
 def given_analyzer(options: argparse.Namespace) -> Analyzer | None:
     """The analyzer that the options ask for; None where they ask for nothing."""
-    names = [name for name in ("stop", "stemmer") if getattr(options, name) is not None]
-    values: dict[str, Any] = {name: getattr(options, name) for name in names}
+    given = {name: getattr(options, name) for name in ("stop", "stemmer")}
+    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     values |= {"lower": False} if getattr(options, "keep_case", False) else {}
     if not values:
         return None
@@ -64,79 +103,10 @@ def given_analyzer(options: argparse.Namespace) -> Analyzer | None:
 
 
 def build_index(
-    documents: Documents, analyzer: Analyzer | None, *, quiet: bool = False, **settings: Any
+    documents: Documents, analyzer: Analyzer | None, *, quiet: bool, **settings: Any
 ) -> Index:
     """Build an index; a bar on a terminal shows progress."""
     from heldout.retrieve.index import Index
 
     with progress_bar("documents", quiet=quiet) as progress:
         return Index.build(documents, analyzer, progress=progress, **settings)
-
-
-def _show(options: argparse.Namespace) -> int:
-    from heldout.retrieve.index import Index
-
-    index = Index.open(options.collection)
-    if options.verify:
-        try:
-            index.verify()
-        except InputError as error:
-            raise InputError(f"{options.collection}: {error}") from None
-    _print(index, options.collection, options)
-    note(["all checksums match"] if options.verify else [], options)
-    return 0
-
-
-def _build(options: argparse.Namespace) -> int:
-    import time
-
-    from heldout.data.collection_files import read_documents
-    from heldout.report.table import note_lines
-    from heldout.retrieve.index import MEMORY
-    from heldout.retrieve.index_files import is_index
-
-    output = options.output
-    if output is None:
-        try:
-            read_documents(options.collection)
-        except InputError as error:
-            raise InputError(f"neither an index of heldout nor a collection: {error}") from None
-        raise InputError(f"name the index of {options.collection} to write: -o FOLDER")
-    if Path(output).exists():
-        if not is_index(output):
-            raise InputError(f"{output} exists and is not an index: choose another name with -o")
-        if not options.force:
-            raise InputError(f"{output} exists: replace it with ", Argument("force", "True"))
-    analyzer, begin = given_analyzer(options), time.perf_counter()
-    fields = options.fields and options.fields.split(",")
-    documents = read_documents(options.collection, encoding=options.encoding, fields=fields)
-    limit = options.max_memory or MEMORY
-    settings = {"path": output, "memory": limit, "threads": options.jobs}
-    index = build_index(documents, analyzer, quiet=options.quiet, **settings)
-    lines = [*note_lines(documents.notes), f"indexed in {time.perf_counter() - begin:.1f} s"]
-    if options.format or not options.quiet:
-        _print(index, output, options)
-    if options.max_memory is not None and (peak := _peak_memory()) > limit:
-        lines.append(
-            f"note: the process took {peak >> 20:,} MB, more than --max-memory {limit >> 20:,} MB: "
-            "the program, ids and vocabulary need that much"
-        )
-    note(lines, options)
-    return 0
-
-
-def _peak_memory() -> int:
-    """The peak memory of this process in bytes; 0 where the system does not say."""
-    status = Path("/proc/self/status")  # `resource` would include the peak of the parent
-    found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text("ascii")) if status.exists() else None
-    return int(found[1]) << 10 if found else 0
-
-
-def _print(index: Index, path: str, options: argparse.Namespace) -> None:
-    from heldout.as_json import json_text
-    from heldout.report.listings import index_record, record_text
-    from heldout.retrieve.index_files import index_size
-
-    record = index_record(index, index_size(path))
-    shown = record | {"analyzer": record["analyzer"].replace("|", ", ")}
-    emit(json_text(record) if options.format else record_text(shown))

@@ -1,15 +1,8 @@
 """heldout ledger: all evaluations of held-out data."""
 
-from __future__ import annotations
-
-import sys
-from typing import TYPE_CHECKING
-
+from heldout.as_json import json_text
 from heldout.cli.options import Parser, complete
 from heldout.cli.output import emit, terminal_width
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def parser() -> Parser:
@@ -18,25 +11,25 @@ def parser() -> Parser:
         "ledger",
         "List evaluations of held-out data, with p-values adjusted for all of them.",
         {"file FILE": "ledger of heldout compare --ledger"},
-        examples="  heldout ledger looks.jsonl\n"
-        "  heldout ledger looks.jsonl > looks.tsv        all columns\n"
-        "  heldout ledger looks.jsonl --json\n",
+        examples="""\
+  heldout ledger looks.jsonl
+  heldout ledger looks.jsonl > looks.tsv        all columns
+  heldout ledger looks.jsonl --json
+""",
     )
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Read the ledger and print it."""
     options = complete(parser().read(arguments), "ledger")
-    from heldout.as_json import json_text
     from heldout.infer.ledger import read_ledger
     from heldout.report.ledger import ledger_tables, ledger_text
     from heldout.report.table import write_tables
 
-    looks = read_ledger(options.file)
+    looks, width = read_ledger(options.file), terminal_width()
     if options.format:
         emit(json_text(looks))
-    elif sys.stdout.isatty():
-        emit(ledger_text(looks, width=terminal_width()))
     else:
-        emit(write_tables(ledger_tables(looks), "tsv"))
+        tsv = width is None
+        emit(write_tables(ledger_tables(looks), "tsv") if tsv else ledger_text(looks, width=width))
     return 0

@@ -1,15 +1,11 @@
 """heldout list: what there is to choose from."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from heldout.as_json import json_text
 from heldout.cli.options import Parser, complete, meant
 from heldout.cli.output import emit
 from heldout.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 KINDS = ("measures", "models", "methods", "charts")
 
@@ -23,42 +19,38 @@ def parser() -> Parser:
             "kind KIND": f"what to list: {', '.join(KINDS)}",
             "names* NAME": "these measures only, or the charts of this file",
         },
-        examples="  heldout list measures\n"
-        "  heldout list measures nDCG            its parameters and its formula\n"
-        "  heldout list models                   of search and run, with formulas\n"
-        "  heldout list methods                  of fuse, what they compute and what they need\n"
-        "  heldout list charts\n"
-        "  heldout list charts results           those that these results allow\n",
+        examples="""\
+  heldout list measures
+  heldout list measures nDCG            its parameters and its formula
+  heldout list models                   of search and run, with formulas
+  heldout list methods                  of fuse, what they compute and what they need
+  heldout list charts
+  heldout list charts results           those that these results allow
+""",
     )
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Print a list as text, or as records for programs."""
     options = complete(parser().read(arguments), "list")
-    if options.kind not in KINDS:
-        raise InputError(f"{options.kind}: {meant(options.kind, KINDS)}")
-    if options.names and options.kind in {"models", "methods"}:
-        raise InputError(f"list {options.kind} takes no names: it lists all of them")
+    kind, names = options.kind, options.names
+    if kind not in KINDS:
+        raise InputError(f"{kind}: {meant(kind, KINDS)}")
+    if names and kind in {"models", "methods"}:
+        raise InputError(f"list {kind} takes no names: it lists all of them")
     from heldout.report import listings
 
-    records: list[dict[str, Any]]
-    if options.kind == "measures":
-        text, records = "", listings.listed_measures(options.names)
-        if not options.format:
-            text = listings.measures_text(options.names)
-    elif options.kind == "charts":
-        text, records = _charts(options.names)
+    if kind == "measures":
+        text, records = listings.measures_text(names), listings.listed_measures(names)
+    elif kind == "charts":
+        text, records = _charts(names)
     else:
-        text, records = listings.models() if options.kind == "models" else listings.methods()
-    if options.format:
-        from heldout.as_json import json_text
-
-        text = json_text(records)
-    emit(text)
+        text, records = listings.models() if kind == "models" else listings.methods()
+    emit(json_text(records) if options.format else text)
     return 0
 
 
-def _charts(files: Sequence[str]) -> tuple[str, list[dict[str, Any]]]:
+def _charts(files: list[str]) -> tuple[str, list[dict[str, Any]]]:
     from heldout.report.charts.find import NAMES, charts_of_files
     from heldout.report.table import printable
 

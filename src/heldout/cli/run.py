@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text
 from heldout.cli.inputs import of_both, plan_table, split_paths
 from heldout.cli.options import Parser, complete, place_of
 from heldout.cli.output import emit, note, terminal_width, this_command
@@ -14,12 +15,27 @@ from heldout.notes import count_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from heldout.experiment.experiment import Experiment
-    from heldout.experiment.results.results import Results
 
-_EXAMPLES = """\
+
+def parser() -> Parser:
+    """The parser of this command."""
+    given = (
+        "collection (pydocs, irds:NAME, a folder, a file, an index), judgements if all systems are "
+        "run files, an experiment (.toml), or a results folder to repeat"
+    )
+    return Parser(
+        "run",
+        "Tune systems on training data, measure them on held-out data, and compare them.",
+        {"experiment INPUT": given},
+        usage="""\
+COLLECTION --system 'NAME=MODEL(PARAMETER=VALUES, ...)' [--system ...]
+QRELS --system 'NAME=RUNS' [--system 'NAME=RUNS' ...]
+EXPERIMENT.toml
+RESULTS""",
+        examples="""\
   heldout run pydocs --system 'bm25(k1=0.5:3:6, b=0:1:5)' --system 'ql-jm(lambda=0:1:11)'
   heldout run pydocs --system 'bm25(k1=0.5:3:6)' --by document --folds 5 -m nDCG@10 -m AP
   heldout run scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)' -o results
@@ -27,17 +43,15 @@ _EXAMPLES = """\
   heldout run scifact --system 'bm25(k1=0.5:3:6)' --hold-out 0.2 --validation 0.2
   heldout run qrels.txt --system 'hybrid=wsum(bm25.run, dense.run, w=0:1:11)' --system dense.run
   heldout run scifact --system bm25 --system 'rerank(first=bm25, depth=100, function=rank.py:f)'
-  heldout run scifact --system bm25 --system 'dense=vectors(docs.npy, queries.npy, metric=cosine)'
   heldout run qrels.txt --system 'ql=runs/mu=*.run' --against bm25.run
   heldout run qrels.txt --system 'mine=folds/{fold}.run' --system bm25.run --folds 5
   heldout run scifact --qrels human.qrels --machine llm.qrels --system 'bm25(k1=0.5:3:6)'
-  heldout run experiment.toml -o results
   heldout run experiment.toml --dry-run
   heldout run experiment.toml -o results --resume      continue after an interruption
   heldout run experiment.toml -o results --dask tcp://node1:8786
   heldout run results -o again                         repeat an experiment
-"""
-_NOTES = """\
+""",
+        notes="""\
 A system is a model with parameters, run files, or a function f(train, test, **parameters) in a
 Python file, which is executed. k1=0.9 is fixed; k1=0.5:3:6 (from:to:count) and b=0.3,0.75 are
 tuned on the training data of each split. Run files with * or ? are the settings of one system,
@@ -56,30 +70,11 @@ experiment.toml that -o FOLDER keeps, or given in Python.
 If all systems are run files or fusions of them and queries are held out, judgements are enough.
 A file with task = "classification" or "regression" has a table as [data] (file, target, text or
 features) and scikit-learn estimators as systems (estimator = "module:name", step__param in space).
-"""
-_USAGE: Final = (
-    "COLLECTION --system SYSTEM [--system SYSTEM ...]\n"
-    "QRELS --system 'NAME=RUNS' [--system 'NAME=RUNS' ...]\nEXPERIMENT.toml\nRESULTS"
-)
-_INPUT: Final = (
-    "collection (pydocs, irds:NAME, a folder, a file, an index), judgements if all systems are run "
-    "files, an experiment (.toml), or a results folder to repeat"
-)
-
-
-def parser() -> Parser:
-    """The parser of this command."""
-    return Parser(
-        "run",
-        "Tune systems on training data, measure them on held-out data, and compare them.",
-        {"experiment INPUT": _INPUT},
-        usage=_USAGE,
-        examples=_EXAMPLES,
-        notes=_NOTES,
+""",
     )
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Run an experiment, or show what would be run."""
     given = parser().read(arguments)
     described = hasattr(given, "system")
@@ -88,53 +83,40 @@ def run(arguments: Sequence[str]) -> int:
         raise InputError("--resume needs the folder of the run: -o FOLDER")
     if options.resume and options.force:
         raise InputError("--resume continues and --force starts from scratch: give one of them")
-    if options.dask is not None and options.jobs > 1:
-        raise InputError("--jobs are processes here, --dask is a cluster: give one of them")
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.problems import ExperimentError
 
     place = options.experiment
-    if not described and not (place.endswith(".toml") or _has_results(place)):
-        what = "folder has no results" if os.path.isdir(place) else "is not an experiment"
-        raise InputError(
-            f"{place}: {what} (.toml): name the systems to run with --system, or give an "
-            "experiment file"
-        )
+    if not (described or place.endswith(".toml") or os.path.isfile(f"{place}/manifest.json")):
+        raise InputError(f"{place} is no experiment (.toml): name systems to run with --system")
     experiment = Experiment(**_fields(options)) if described else Experiment.read(place)
     try:
-        return (_plan if options.dry_run else _results)(experiment, options)
+        if options.dry_run:
+            _show_plan(experiment, options)
+        else:
+            _run(experiment, options)
     except ExperimentError as error:
         if described:  # else the fields are those of a file
             error.place_of = place_of(options)
         raise
+    return 0
 
 
-def _has_results(place: str) -> bool:
-    return any(
-        os.path.isfile(os.path.join(place, name))  # noqa: PTH118 - pathlib is slow to import
-        for name in ("manifest.json", "experiment.toml")
-    )
-
-
-def _plan(experiment: Experiment, options: argparse.Namespace) -> int:
-    from heldout.as_json import json_text
+def _show_plan(experiment: Experiment, options: argparse.Namespace) -> None:
     from heldout.experiment.manifest import make_manifest
     from heldout.report.experiment import loaded_code, plan_text
 
     prepared = experiment.check()
-    if options.format == "json":
+    if options.format:
         settings = make_manifest(prepared)["settings"]
         settings.pop("analyzer", None)  # of an index, which a dry run does not open
         loaded = loaded_code(prepared)
         emit(json_text({"settings": settings, "loaded": loaded, "notes": prepared.notes}))
     else:
         emit(plan_text(prepared, terminal_width()))
-    return 0
 
 
-def _results(experiment: Experiment, options: argparse.Namespace) -> int:
-    from heldout.cli.main import INTERRUPTED, TERMINATED, Terminated
-
+def _run(experiment: Experiment, options: argparse.Namespace) -> None:
     try:
         results = experiment.run(
             options.output,
@@ -146,21 +128,20 @@ def _results(experiment: Experiment, options: argparse.Namespace) -> int:
             on_message=lambda sentence: note([sentence], options),
             command=this_command(),
         )
-    except KeyboardInterrupt as error:
-        ended = isinstance(error, Terminated)
-        word = "terminated" if ended else "interrupted"
-        sys.stderr.write(f"heldout: {word}; {_how_to_continue(options)}\n")
-        return TERMINATED if ended else INTERRUPTED
-    if options.format == "json":
-        from heldout.as_json import json_text
-
+    except KeyboardInterrupt:
+        sys.stderr.write(f"heldout: {_how_to_continue(options)}\n")
+        raise
+    if options.format:
         emit(json_text(results.to_dict()))
     else:
         from heldout.report import text
 
         emit(text(results, full=options.full, width=terminal_width(), quiet=options.quiet))
-    note([_where(results, options)], options)
-    return 0
+    took = f"{count_of(results.manifest['settings']['splits'], 'split')}, "
+    took += f"{results.timings['total']:.1f} s"
+    kept = options.output is not None
+    where = f"results in {options.output}" if kept else "results were not kept (use -o FOLDER)"
+    note([f"{took}; {where}"], options)
 
 
 def _how_to_continue(options: argparse.Namespace) -> str:
@@ -173,35 +154,26 @@ def _how_to_continue(options: argparse.Namespace) -> str:
     return f"continue with: {shlex.join(['heldout', *words, '--resume'])}"
 
 
-def _where(results: Results, options: argparse.Namespace) -> str:
-    """How long it took, and where the results are."""
-    timings = results.timings
-    took = f"{count_of(len(timings['items']), 'task')}, {timings['total']:.1f} s"
-    kept = options.output is not None
-    return f"{took}; " + (
-        f"results in {options.output}" if kept else "results were not kept (use -o FOLDER)"
-    )
-
-
 # What the options describe
 
 
 def _fields(options: argparse.Namespace) -> dict[str, Any]:
     """The fields of an experiment, of those that were given."""
+    from heldout.data.files import file_stem
     from heldout.experiment.fields import FIELDS
+    from heldout.tune.run_names import matching
 
-    fields: dict[str, Any] = {"collection": _collection(options), "systems": options.system}
+    untuned = [path for pattern in options.against or () for path in matching(pattern)]
+    fields: dict[str, Any] = {"collection": _collection(options)}
+    fields |= {"systems": [*options.system, *untuned]} | _given(options, FIELDS)
+    if len(untuned) == len(options.system) == 1:
+        fields.setdefault("baseline", file_stem(untuned[0]))
     if options.measure:
         fields["measures"] = options.measure
-    fields |= _given(options, FIELDS)
-    plan = plan_table(options)
-    if plan:
+    if plan := plan_table(options):
         fields["plan"] = of_both(plan) if options.by == "both" else plan
-    analyzer = _given(options, ("stemmer", "stop"))
-    if analyzer:
+    if analyzer := _given(options, ("stemmer", "stop")):
         fields["analyzer"] = analyzer
-    if options.against:
-        _add_untuned(fields, options)
     return fields
 
 
@@ -213,22 +185,10 @@ def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
 
 def _collection(options: argparse.Namespace) -> dict[str, Any]:
     """The collection; judgements alone if that is what was given."""
-    source = options.experiment
+    source, files = options.experiment, split_paths(options.experiment)
     own = _given(options, ("queries",))
-    files = not source.endswith(".toml") and all(map(os.path.isfile, split_paths(source)))
-    if options.qrels is None and not own and files:
-        return {"qrels": split_paths(source)}
     if options.qrels is not None:
         own["qrels"] = split_paths(options.qrels)
-    return {"source": source, **own}
-
-
-def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
-    """Add the runs of ``--against``; one alone is the baseline of one system."""
-    from heldout.data.files import file_stem
-    from heldout.tune.run_names import matching  # NumPy comes with it
-
-    untuned = [path for given in options.against for path in matching(given)]
-    fields["systems"] = [*options.system, *untuned]
-    if len(untuned) == len(options.system) == 1:
-        fields.setdefault("baseline", file_stem(untuned[0]))
+    if not own and not source.endswith(".toml") and all(map(os.path.isfile, files)):
+        return {"qrels": files}
+    return {"source": source} | own

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from heldout.cli.inputs import of_both, open_collection, plan_table, split_paths
 from heldout.cli.options import Parser, complete, place_of
-from heldout.cli.output import by_suffix, emit, note, terminal_width
+from heldout.cli.output import by_suffix, emit, note, write
 from heldout.errors import InputError
 from heldout.notes import count_of
 
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.resample.split import Splits
 
-EXAMPLES: Final = """\
+
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
+        "split",
+        "Split a collection into training and held-out parts.",
+        {"collection COLLECTION": "pydocs, irds:NAME, a folder or a file"},
+        examples="""\
   heldout split pydocs --folds 10                                sizes and checks
   heldout split pydocs --folds 10 --assignments folds.tsv
   heldout split qrels.txt --stratify relevance --assignments folds.csv
@@ -29,59 +36,61 @@ EXAMPLES: Final = """\
   heldout split pydocs --folds-file folds.tsv
   heldout split pydocs --by document --sample 1000 -o small      a smaller collection
   heldout split topics.tsv --sample 30 --seed 1 > judge.txt      queries for people to judge
-"""
-NOTES: Final = """\
+""",
+        notes="""\
 Without -o the splits are described: sizes, relevant documents in each part, overlaps. With -o each
 part of each split is written as a collection of its own (r0-f0/train, r0-f0/test, …); its
 doc_map.tsv maps its ids to the original ones, also when a written split is split again. The same
 ids and seed give the same splits, whatever the order or format of the collection. Judgements
 alone can be split by query.
-"""
-
-
-def parser() -> Parser:
-    """The parser of this command."""
-    return Parser(
-        "split",
-        "Split a collection into training and held-out parts.",
-        {"collection COLLECTION": "pydocs, irds:NAME, a folder or a file"},
-        examples=EXAMPLES,
-        notes=NOTES,
+""",
     )
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Split, and describe, list or write the parts."""
     given = parser().read(arguments)
     seeded = hasattr(given, "seed")
     options = complete(given, "split")
     _refuse(options, seeded=seeded)
-    if options.sample is not None and options.output is None and options.assignments is None:
-        return _print_sample(options)
-    file = None if options.assignments == "-" else options.assignments
-    kind = by_suffix(file, ("tsv", "csv"), "tsv")
+    output, table = options.output, options.assignments
+    if options.sample is not None and output is None and table is None:
+        _print_sample(options)
+        return 0
+    file = None if table == "-" else table
+    mark = "," if by_suffix(file, ("tsv", "csv"), "tsv") == "csv" else "\t"
     collection = _collection(options)
-    table = plan_table(options)
+    plan = plan_table(options)
     if options.sample is not None:
-        table = {"kind": "holdout", "test": options.sample}
-    table = of_both(table) if options.by == "both" else table
-    splits = splits_of(table, options.by, collection, options)
-    if options.assignments is not None:
-        from heldout.resample.export import fold_table
+        plan = {"kind": "holdout", "test": options.sample}
+    plan = of_both(plan) if options.by == "both" else plan
+    splits = splits_of(plan, options.by, collection, options)
+    if output is None and table is None:
+        from heldout.resample.describe import describe_splits
 
-        emit("".join(fold_table(splits, "," if kind == "csv" else "\t")), file)
-        _say(splits, options)
+        write([describe_splits(splits, collection)], options, options.format or "table")
+        return 0
+    from heldout.report.table import note_lines, printable
+    from heldout.resample.export import export_splits, fold_table, maps_beside, standalone
+
+    how: dict[str, Any] = {"to": options.to or "beir", "force": options.force}
+    if table is not None:
+        emit("".join(fold_table(splits, mark)), file)
+        lines = []
     elif options.sample is not None:
         from heldout.data.export import export_collection
-        from heldout.resample.export import standalone
 
         part, _, _ = standalone(splits[0].view(collection, "test"))
-        export_collection(part, options.output, options.to or "beir", force=options.force)
-        note([f"{options.output}: {part.sizes()}"], options)
-    elif options.output is not None:
-        _export(splits, collection, options)
+        export_collection(part, output, **how)
+        lines = [f"{output}: {part.sizes()}"]
     else:
-        _describe(splits, collection, options)
+        written = export_splits(
+            splits, collection, output, maps=maps_beside(options.collection), **how
+        )
+        names = written[0] if len(written) == 1 else f"{written[0]} to {written[-1]}"
+        count = count_of(len(written), "split")
+        lines = [f"{output}: {count} ({names}), fingerprint {splits.fingerprint}"]
+    note([*note_lines(splits.notes), *map(printable, lines)], options)
     return 0
 
 
@@ -103,40 +112,30 @@ def _refuse(options: argparse.Namespace, *, seeded: bool) -> None:
             raise InputError(why)
 
 
-def _print_sample(options: argparse.Namespace) -> int:
+def _print_sample(options: argparse.Namespace) -> None:
     """Print the ids of randomly drawn queries, one per line: those that -o would write."""
     from heldout.resample.plans import HoldOut
 
     ids, size = _query_ids(options), options.sample
-    if size > len(ids):
-        raise InputError(f"--sample {size}: there are only {len(ids)} queries")
-    drawn = ids
-    if size < len(ids):
-        split = HoldOut(size, seed=options.seed).splits(ids)[0]
-        drawn = [ids[row] for row in split.rows("test").tolist()]
+    if size >= len(ids):
+        raise InputError(f"--sample {size}: expected fewer than the {len(ids)} queries")
+    split = HoldOut(size, seed=options.seed).splits(ids)[0]
+    drawn = [ids[row] for row in split.rows("test").tolist()]
     emit("".join(f"{query}\n" for query in sorted(drawn, key=str.encode)))
     queries = count_of(len(ids), "query", "queries")
     note([f"{size} of {queries}, drawn at random (seed {options.seed})"], options)
-    return 0
 
 
-def _query_ids(options: argparse.Namespace) -> list[str]:
-    """The ids of all queries: of judgements, of a collection, or of a file of queries or ids."""
+def _query_ids(options: argparse.Namespace) -> Sequence[str]:
+    """The ids of all queries: of judgements, of a collection, or of a file of queries."""
     try:
-        return list(_collection(options).queries.ids)
+        return _collection(options).queries.ids
     except InputError:
-        source = options.collection
-        if options.qrels or options.queries or not os.path.isfile(source):
-            raise
-        with open(source, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            lines = [line.split() for line in file if line.strip()]
-        if lines and all(len(words) == 1 for words in lines):
-            return [words[0] for words in lines]
         from heldout.data.files import Reading
         from heldout.data.queries import read_queries
 
         with suppress(InputError):
-            return list(read_queries(source, Reading()).ids)
+            return read_queries(options.collection, Reading()).ids
         raise
 
 
@@ -167,36 +166,4 @@ def splits_of(
         raise ExperimentError(problems.found, place_of=place_of(options))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResamplingWarning)  # they are notes of the splits, too
-        if isinstance(plan, Plan):
-            return plan.splits(collection, by)
-        return plan.splits(collection)
-
-
-def _describe(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
-    from heldout.as_json import json_text
-    from heldout.report import text
-    from heldout.resample.describe import describe_splits
-
-    description = describe_splits(splits, collection)
-    if options.format:
-        emit(json_text(description.to_dict()))
-    else:
-        emit(text(description, width=terminal_width(), quiet=options.quiet))
-
-
-def _export(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
-    from heldout.resample.export import export_splits, maps_beside
-
-    output = options.output
-    how: dict[str, Any] = {"to": options.to or "beir", "force": options.force}
-    maps = maps_beside(options.collection)
-    written = export_splits(splits, collection, output, maps=maps, **how)
-    names = f"{written[0]}{f' to {written[-1]}' if len(written) > 1 else ''}"
-    splits_written = f"{count_of(len(written), 'split')} ({names})"
-    _say(splits, options, f"{output}: {splits_written}, fingerprint {splits.fingerprint}")
-
-
-def _say(splits: Splits, options: argparse.Namespace, *more: str) -> None:
-    from heldout.report.table import note_lines, printable
-
-    note([*note_lines(splits.notes), *map(printable, more)], options)
+        return plan.splits(collection, by) if isinstance(plan, Plan) else plan.splits(collection)

@@ -1,9 +1,6 @@
 """heldout study bias: estimation methods where the truth is known."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final
 
 from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.inputs import given_measures, open_collection, plan_table
@@ -12,23 +9,6 @@ from heldout.cli.output import emit, format_of, note, write
 from heldout.cli.progress import progress_bar
 from heldout.cli.split import splits_of
 from heldout.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from heldout.experiment.systems.models import ModelSystem
-
-EXAMPLES: Final = """\
-  heldout study bias pydocs --fraction 0.5 --draws 20 --system 'bm25(k1=1, b=0.5)'
-  heldout study bias pydocs --fraction 0.1667 --draws 20           the truth is 5x the sample
-  heldout study bias pydocs --sets 5 --system 'bm25(b=0:1:5)' --pre-split    as older studies did it
-  heldout study bias scifact --stemmer english --system 'bm25(k1=0.2:5:10:log, b=0:1:11)' --json
-"""
-NOTES: Final = """\
-Each repetition draws a fraction of the documents (--fraction) as training data. The system is
-tuned on them; its score on the other documents is the truth, which every estimation method has to
-predict from the training data alone.
-"""
 
 
 def parser() -> Parser:
@@ -40,28 +20,41 @@ def parser() -> Parser:
             "study bias": "what to study: the bias of estimation methods",
             "collection COLLECTION": "pydocs, irds:NAME, a folder or a file",
         },
-        examples=EXAMPLES,
-        notes=NOTES,
+        examples="""\
+  heldout study bias pydocs --fraction 0.5 --draws 20 --system 'bm25(k1=1, b=0.5)'
+  heldout study bias pydocs --fraction 0.1667 --draws 20           the truth is 5x the sample
+  heldout study bias pydocs --sets 5 --system 'bm25(b=0:1:5)' --pre-split    as older studies did it
+  heldout study bias scifact --stemmer english --system 'bm25(k1=0.2:5:10:log, b=0:1:11)' --json
+""",
+        notes="""\
+Each repetition draws a fraction of the documents (--fraction) as training data. The system is
+tuned on them; its score on the other documents is the truth, which every estimation method has to
+predict from the training data alone.
+""",
     )
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Draw training data, estimate, and compare with the truth."""
     options = complete(parser().read(arguments), "study")
     if options.study != "bias":
         raise InputError(f"unknown study {options.study!r}: did you mean bias?")
     kind = format_of(options, ("table", "json"))
-    system = _system(options.system)
-    tuned = system.search.tuned
-    if options.pre_split and not tuned:
-        raise InputError("--pre-split needs ranges to tune, such as --system 'bm25(k1=0.5:3:6)'")
     from heldout.data.atomic import made_folder
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import StudySettings, bias_study
+    from heldout.experiment.systems.base import System
+    from heldout.experiment.systems.models import ModelSystem
     from heldout.measure.names import parse_measure
     from heldout.report.studies import study_figures
     from heldout.report.table import note_lines
 
+    system = System.of(options.system)
+    if not isinstance(system, ModelSystem):
+        raise InputError(f"--system {options.system}: a study needs a built-in model")
+    tuned = system.search.tuned
+    if options.pre_split and not tuned:
+        raise InputError("--pre-split needs ranges to tune, such as --system 'bm25(k1=0.5:3:6)'")
     settings = StudySettings(
         parse_measure(given_measures([options.measure], "ranking")[0], "ranking"),
         options.fraction,
@@ -88,13 +81,3 @@ def run(arguments: Sequence[str]) -> int:
                 emit(text, f"{options.figures}/{name}")
     write([study], options, kind)
     return 0
-
-
-def _system(text: str) -> ModelSystem:
-    from heldout.experiment.systems.base import System
-    from heldout.experiment.systems.models import ModelSystem
-
-    system = System.of(text)
-    if not isinstance(system, ModelSystem):
-        raise InputError(f"--system {text}: a study needs a built-in model")
-    return system

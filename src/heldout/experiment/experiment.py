@@ -25,10 +25,9 @@ from pydantic import (
 
 from heldout.data.atomic import write_atomically
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.documents import Method  # noqa: TC001 - pydantic reads it
-from heldout.experiment.fields import FIELDS, By
+from heldout.experiment.fields import FIELDS, By, Method
 from heldout.experiment.problems import ExperimentError, Problems, faults
-from heldout.tune import Rule  # noqa: TC001 - the same
+from heldout.tune import Rule  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 By = Literal["query", "document", "both"]
+Method = Literal[
+    "pooled", "per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff", "training"
+]
 
 
 class Declared(NamedTuple):

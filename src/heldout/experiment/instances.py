@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits
 
-_MISSING: Final = {"None", "nan", "NaT", "<NA>"}
-"""Missing classes, as texts: NumPy makes texts of values in an array with texts."""
+_MISSING: Final = {"None", "nan", "NaT", "<NA>"}  # as NumPy turns values into texts
 _FORMS: Final = (
     'a table such as {file = "data.csv", target = "label", text = "text"}; from Python also '
     "(X, y) or {'X': X, 'y': y}"

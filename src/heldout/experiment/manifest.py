@@ -34,8 +34,6 @@ MANIFEST: Final = "manifest.json"  # written last: a folder that has it is compl
 Manifest: TypeAlias = dict[str, Any]
 """``manifest.json`` without its format and checksums: versions, fingerprints, policies, settings
 and notes, as plain values."""
-SettingsRecord: TypeAlias = dict[str, Any]
-"""The settings in it; those of one task only are not there for others."""
 Timings: TypeAlias = dict[str, Any]
 """``timings.json``: the seconds of each item, their sum, and the command that was typed."""
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from heldout.tune.choice import Choice
     from heldout.tune.space import Point
 
-ALL: Final = -1
-"""In place of the number of a split: nothing is held out, parameters are chosen for use."""
+ALL: Final = -1  # in place of the number of a split: parameters are chosen on all data, for use
 
 
 class FoldRow(NamedTuple):

@@ -61,9 +61,13 @@ def _evaluate(run: Evaluation) -> PredictedOutcome:
     # With a validation part, the fits for use are those of all splits, if the points are the same.
     again = prepared.validates and system.search.how != "optuna"
     fits = [own for number, own in tuned.tried.items() if number != ALL or not again]
-    notes = (*_failures(system, tuned.points, fits), *_warnings([*fits, *tests]))
+    texts = (text for own in (*fits, *tests) for text in own["warned"].ravel().tolist())
+    warned = Counter(line for text in texts for line in text.split("\n") if line)
+    notes = [*_failures(system, tuned.points, fits)]
+    for line, times in sorted(warned.items()):
+        notes.append(Note("fit-warning", f"{line} (on {count_of(times, 'fit')})"))
     shown = tuple(map(system.shown, tuned.points))
-    return PredictedOutcome(shown, tuned.choices, tuple(rows), tuple(held_out), notes)
+    return PredictedOutcome(shown, tuned.choices, tuple(rows), tuple(held_out), tuple(notes))
 
 
 def _failures(system: Estimator, points: Sequence[Point], fits: Sequence[Arrays]) -> Iterator[Note]:
@@ -79,14 +83,6 @@ def _failures(system: Estimator, points: Sequence[Point], fits: Sequence[Arrays]
             times = count_of(len(reasons), "fit")
             text = f"{shown} failed on {times} and was not chosen there (first {reasons[0]})"
             yield Note("failed-fits", text)
-
-
-def _warnings(fits: Sequence[Arrays]) -> Iterator[Note]:
-    """Yield a note for each warning, with the number of its fits."""
-    texts = (text for own in fits for text in own["warned"].ravel().tolist())
-    warned = Counter(line for text in texts for line in text.split("\n") if line)
-    for line, times in sorted(warned.items()):
-        yield Note("fit-warning", f"{line} (on {count_of(times, 'fit')})")
 
 
 # ---- fits ----------------------------------------------------------------------------------------

@@ -325,8 +325,8 @@ def _check_fitting(
 
 
 def _prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedPredictions | None:
-    # scikit-learn is slow to import.
-    from heldout.experiment.instances import instances_of
+    from heldout.data.predictions import NumberPredictions
+    from heldout.experiment.instances import instances_of  # scikit-learn is slow to import
     from heldout.experiment.systems.estimators import baselines, estimators_of
 
     home, task = experiment.home, experiment.task
@@ -336,7 +336,15 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
     _check_names(systems, experiment.baseline, problems)
     data = instances_of(experiment.data, task, problems, home)
     if data is not None:
-        _check_measures(measures, data, problems)
+        for number, measure in enumerate(measures):
+            with problems.at(f"measures[{number}]"):
+                label = measure.parameters.get("class")
+                if label and label not in data.classes:
+                    known = ", ".join(data.classes)
+                    raise InputError(f"unknown class {label!r}: expected one of {known}")
+                if measure.family == "MAPE":  # is undefined for some truths, under any prediction
+                    truth = data.y.astype(np.float64)
+                    measure.units(NumberPredictions("data", data.ids, truth, truth))
     plan, splits, unseen = given_plan(experiment, problems), None, list[Note]()
     if data is not None and isinstance(plan, Plan):
         with _splitting(problems):
@@ -361,21 +369,6 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
         notes=(*splits.notes, *unseen),
         data=data,
     )
-
-
-def _check_measures(measures: Sequence[Measure], data: Instances, problems: Problems) -> None:
-    """Add measures that cannot be computed for these data under any prediction."""
-    from heldout.data.predictions import NumberPredictions
-
-    for number, measure in enumerate(measures):
-        with problems.at(f"measures[{number}]"):
-            label = measure.parameters.get("class")
-            if label and label not in data.classes:
-                known = ", ".join(data.classes)
-                raise InputError(f"unknown class {label!r}: expected one of {known}")
-            if measure.family == "MAPE":
-                truth = data.y.astype(np.float64)
-                measure.units(NumberPredictions("data", data.ids, truth, truth))
 
 
 def _class_notes(data: Instances, splits: Splits) -> list[Note]:

@@ -60,8 +60,7 @@ if TYPE_CHECKING:
     from heldout.resample.split import Splits
     from heldout.tune.space import Point
 
-LISTED: Final = 20
-"""Number of splits of the documents whose ranked lists are kept, if they are not folds."""
+LISTED: Final = 20  # splits of the documents whose ranked lists are kept, if they are not folds
 
 
 def evaluate(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
@@ -93,7 +92,12 @@ def _evaluate(run: Evaluation) -> RankedOutcome:
     }
     tests = list(run.map(_test_item, items).values())
     if _merges(system, prepared):
-        return _merge_tests(run, tuned, tests)
+        order, sides = id_order(prepared.data.collection), list(map(lists_of, tests))
+        lists = {
+            key: merged_lists([sides[number] for number in own], order, prepared.experiment.depth)
+            for key, own in merged_splits(prepared, runs=True).items()
+        }
+        return _merged(run, tuned, lists, [mean_of(arrays["values"][-1]) for arrays in tests])
     rows, held_out = [], []
     for number, arrays in enumerate(tests):
         key, choice = prepared.splits.key(number), tuned.choices[number]
@@ -225,16 +229,6 @@ def _point_item(
 # They are merged into a ranking as long as that of the whole sample, so that scores and ranks mean
 # the same in it as in a new collection of that size, and no judgement of a document has influenced
 # its own score.
-
-
-def _merge_tests(run: Evaluation, tuned: Tuned, tests: Sequence[Arrays]) -> RankedOutcome:
-    """Merge held-out sides that were ranked one by one."""
-    order, depth = id_order(run.prepared.data.collection), run.prepared.experiment.depth
-    lists = {
-        key: merged_lists([lists_of(tests[number]) for number in own], order, depth)
-        for key, own in merged_splits(run.prepared, runs=True).items()
-    }
-    return _merged(run, tuned, lists, [mean_of(arrays["values"][-1]) for arrays in tests])
 
 
 def _pool_folds(run: Evaluation, tuned: Tuned) -> RankedOutcome:

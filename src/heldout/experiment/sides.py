@@ -163,10 +163,8 @@ def grid_item(
 ) -> Arrays:
     """Return measures × points × queries on all data, the tuning measure last."""
     system, whole = system_of(prepared, name), Part(all_data(prepared).documents)
-    measures, runs = (
-        [*prepared.measures, prepared.tune_for],
-        part_runs(system, prepared, ALL, of_parts),
-    )
+    measures = [*prepared.measures, prepared.tune_for]
+    runs = part_runs(system, prepared, ALL, of_parts)
     return {"values": system.grid(prepared.data, whole, whole, points, measures, runs)}
 
 

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     UnitsOf = Callable[["Any", int, Arrays], "Units"]
 
 WHOLE: Final = -1  # in place of the number of an inner fold: the whole training side
-CHUNK: Final = 32
-"""Points of a built-in model in one item: as many as one pass over the index scores."""
+CHUNK: Final = 32  # points of a model in one item: as many as one pass over the index scores
 
 
 class Units(NamedTuple):

@@ -195,7 +195,15 @@ def _locked(folder: Path) -> BaseFileLock:
     lock = FileLock(path, blocking=False, fallback_to_soft=False, on_acquired=sign)
     with naming_failures(path):
         folder.mkdir(parents=True, exist_ok=True)
-        _refuse_links(folder)
+        names = *all_files(), WORK, _LOCK
+        for file in (*map(folder.joinpath, names), *(folder / WORK).glob("*")):
+            # A link could name any file of the user, and a pipe would block.
+            kind = "link" if file.is_symlink() else "pipe" if file.is_fifo() else None
+            if kind is not None:
+                raise InputError(
+                    f"{file}: a {kind}, expected a regular file: remove it, or write to another "
+                    "folder"
+                )
         try:
             lock.acquire()
         except Timeout:
@@ -206,17 +214,6 @@ def _locked(folder: Path) -> BaseFileLock:
                 f"{folder} is in use by {holder}: wait until it ends, or write to another folder"
             ) from None
     return lock
-
-
-def _refuse_links(folder: Path) -> None:
-    """Refuse links, which could name any file of the user, and pipes, which would block."""
-    names = *all_files(), WORK, _LOCK
-    for path in (*map(folder.joinpath, names), *(folder / WORK).glob("*")):
-        kind = "link" if path.is_symlink() else "pipe" if path.is_fifo() else None
-        if kind is not None:
-            raise InputError(
-                f"{path}: a {kind}, expected a regular file: remove it, or write to another folder"
-            )
 
 
 def refuse_other(folder: Path, own: str, other: str) -> None:

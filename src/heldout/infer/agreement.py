@@ -14,12 +14,11 @@ from heldout.as_json import plain
 from heldout.data.files import file_stem
 from heldout.data.frames import is_frame, is_nested
 from heldout.data.qrels import Qrels
-from heldout.errors import InputError, MeasureError
+from heldout.errors import InputError
 from heldout.infer.intervals import UNBOUNDED, around, inside
 from heldout.infer.results import Estimate, Interval, check_level
 from heldout.measure.agreement import (
     alpha_of_confusion,
-    binary_confusion,
     cohen_kappa,
     confusion,
     mean_over_pairs,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 LEAST_PAIRS: Final = 10  # judged by both: with fewer, the ids are probably wrong
 FEW_QUERIES: Final = 20  # below this there is a warning: intervals cover less than they promise
 JACKKNIFE: Final = "t, jackknife over queries"
-SHARES: Final = ("exact", "overrated", "underrated")
 
 
 class QueryAgreement(NamedTuple):
@@ -316,12 +314,14 @@ def _first_two(judged: Judged) -> str:
 def _statistics(table: Floats, grades: tuple[int, ...], rel: int) -> dict[str, Floats]:
     """Return the statistics of one confusion matrix, or of each of several."""
     gaps = np.subtract.outer(grades, grades).T  # the grade of the machine minus the human's
+    high = np.asarray(grades) >= rel
+    sides = np.stack([~high, high]).astype(np.float64)
     return {
         "exact": mean_over_pairs(table, gaps == 0),
         "kappa": cohen_kappa(table, grades),
         "kappa_linear": cohen_kappa(table, grades, "linear"),
         "kappa_quadratic": cohen_kappa(table, grades, "quadratic"),
-        "kappa_binary": cohen_kappa(binary_confusion(table, grades, rel), (0, 1)),
+        "kappa_binary": cohen_kappa(sides @ table @ sides.T, (0, 1)),
         "alpha": alpha_of_confusion(table),
         "overrated": mean_over_pairs(table, gaps > 0),
         "underrated": mean_over_pairs(table, gaps < 0),
@@ -330,14 +330,12 @@ def _statistics(table: Floats, grades: tuple[int, ...], rel: int) -> dict[str, F
 
 
 def _jackknife(name: str, estimate: float, without: Floats, level: float) -> Interval:
-    """Return the interval of a statistic, given its values without one query after the other.
-
-    Documents of a query are not independent, so that queries are the units.
-    """
+    """Return the interval of a statistic, given its values without one query after the other."""
     if (count := len(without)) < 2 or not np.isfinite(without).all():
         return Interval(estimate, np.nan, np.nan, level, JACKKNIFE)
     error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
-    ends = UNBOUNDED if name == "difference" else (0.0 if name in SHARES else -1.0, 1.0)
+    least = 0.0 if name in {"exact", "overrated", "underrated"} else -1.0
+    ends = UNBOUNDED if name == "difference" else (least, 1.0)
     return inside(around(Estimate(np.array(estimate), error, count - 1, JACKKNIFE), level), ends)
 
 
@@ -354,13 +352,11 @@ def _orders(
     from heldout.infer.compare import compare
     from heldout.infer.order_agreement import order_agreement, verdict_changes
     from heldout.measure.names import parse_measures
-    from heldout.measure.ranking.evaluate import evaluate_runs
+    from heldout.measure.ranking.evaluate import evaluate_runs, refuse_incomparable
 
     wanted = parse_measures(measures, "ranking", **({} if rel == 1 else {"rel": rel}))
     for measure in wanted:
-        is_mean = measure.aggregate == "mean" and measure.family != "Judged"
-        if not is_mean or measure.higher_is_better is None:
-            raise MeasureError(f"{measure}: systems cannot be ranked by it; use one such as AP")
+        refuse_incomparable(measure)
     items = as_runs(runs)
     read = [Run.of(item) for item in items]
     if len(read) < 2:

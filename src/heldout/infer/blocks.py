@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.infer.results import TIE, Estimate, alpha_of
+from heldout.infer.results import TIE, Estimate, Interval, alpha_of
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats
@@ -54,17 +54,6 @@ class Sphericity(NamedTuple):
 
     greenhouse_geisser: float  # epsilon, by which both degrees of freedom are multiplied; 1 if so
     corrected_p: float
-
-
-class Pair(NamedTuple):
-    """The difference of two systems, first minus second, with simultaneous bounds and p."""
-
-    first: int
-    second: int
-    difference: float
-    low: float
-    high: float
-    p: float
 
 
 def anova(values: Floats) -> Anova:
@@ -118,12 +107,13 @@ def sphericity(values: Floats) -> Sphericity:
     return Sphericity(epsilon, _f_tail(f, epsilon * df, epsilon * df * (units - 1)))
 
 
-def tukey_hsd(values: Floats, level: float = 0.95) -> list[Pair]:
+def tukey_hsd(values: Floats, level: float = 0.95) -> tuple[list[Interval], Floats]:
     """Return Tukey's honestly significant differences with the residual error of the blocks.
 
-    Every later system minus every earlier one, ordered as in R's ``TukeyHSD``. Unlike in one-way
-    procedures, differences between units are removed (B. A. Carterette, ACM Trans. Inf. Syst. 30,
-    2012). If all systems differ by constants, p is that of `Estimate` times the number of pairs.
+    Intervals and p of every later minus every earlier system, ordered as in R's ``TukeyHSD``.
+    Unlike in one-way procedures, differences between units are removed (B. A. Carterette, ACM
+    Trans. Inf. Syst. 30, 2012). If all systems differ by constants, p is that of `Estimate` times
+    the number of pairs.
     """
     units, systems = values.shape
     residual, means = anova(values).residual, values.mean(0)
@@ -137,9 +127,7 @@ def tukey_hsd(values: Floats, level: float = 0.95) -> list[Pair]:
     else:
         p = np.minimum(1.0, len(gaps) * estimate.p())
     critical = critical_range(alpha_of(level), systems, residual.df)
-    intervals = estimate.interval(level, critical=critical)
-    rows = zip(first.tolist(), second.tolist(), intervals, p.tolist(), strict=True)
-    return [Pair(a, b, *interval[:3], chance) for a, b, interval, chance in rows]
+    return estimate.interval(level, critical=critical), p
 
 
 def range_tail(ratios: Floats, systems: int, df: float) -> Floats:

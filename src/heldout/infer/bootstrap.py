@@ -47,11 +47,8 @@ def shift_test(
     null distribution, and p is the share that is at least as far from 0 as the observed mean. With
     few units (below about 100) the test rejects too often; prefer the randomization test. An exact
     p is 0 if no resample is as extreme as the observed mean; differences without variance have the
-    p of all other tests (`heldout.infer.results.Estimate`).
-
-    Replicates are centred on the observed mean, not on their own average. The average has a Monte
-    Carlo error, and for scores on a lattice, where many replicates equal the threshold exactly, it
-    would move all of them to one side at random.
+    p of all other tests (`heldout.infer.results.Estimate`). Replicates are not centred on their own
+    average, whose Monte Carlo error would move all that equal the threshold to one side.
 
     >>> first = np.array([0.5, 0.3, 0.1, 0.4, 1.0, 0.9, 0.1, 0.2, 0.5, 0.8])
     >>> second = np.array([0.2, 0.3, 0.1, 0.4, 1.0, 0.8, 0.3, 0.1, 0.0, 0.9])
@@ -94,10 +91,9 @@ def _exact(values: Floats, alternative: Alternative) -> tuple[float, str]:
 
 
 def _enumerate(values: Floats, alternative: Alternative) -> float:
-    """Return p over all n^n resamples, by meeting in the middle.
+    """Return p over all n^n resamples, by meeting in the middle: the square root of the work.
 
-    All multisets of each half of the draws are listed, and for each left sum the right sums beyond
-    the thresholds are counted by binary search: the square root of the work.
+    All multisets of each half of the draws are listed; sums beyond the thresholds are searched.
     """
     count, total = len(values), float(values.sum())
     low, high = thresholds(total, total, TIE * float(np.abs(values).sum()), alternative)
@@ -128,14 +124,11 @@ def shift_p_of_replicates(
     """Return the p-value of given bootstrap replicates, centred on their own average.
 
     This is the textbook shift method for replicates T from elsewhere: the share of T - average(T)
-    that is as extreme as the observed value. `shift_test` centres its own replicates on the
-    observed mean.
+    that is as extreme as the observed value.
 
     >>> drawn = [0.10, 0.04, 0.21, 0.20, 0.13, 0.09, 0.22, 0.07, 0.03, 0.11]
-    >>> shift_p_of_replicates(drawn, 0.07)
-    0.3
-    >>> shift_p_of_replicates(drawn, 0.07, "two-sided")
-    0.5
+    >>> shift_p_of_replicates(drawn, 0.07), shift_p_of_replicates(drawn, 0.07, "two-sided")
+    (0.3, 0.5)
     """
     drawn = as_values(replicates, "replicates")
     if not math.isfinite(observed):

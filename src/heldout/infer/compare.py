@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.infer.analysis import REPLICATES, Analysis
 from heldout.infer.comparison import Comparable, Comparison
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
     from heldout.infer.results import Alternative
     from heldout.infer.scored_inputs import By
-    from heldout.infer.scoring import Scoring
     from heldout.measure.base import Measure
 
 
@@ -162,46 +160,7 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
             options |= {"machine": machine, "assume_random": assume_random}
         given = evaluate(given, systems, [measure], task=task, **options)
         measure = given.measures[0]
-    scoring = _scored(given, measure, asked, positive, by, undefined)
+    from heldout.infer.scored_inputs import scored
+
+    scoring = scored(given, measure, asked, positive=positive, by=by, undefined=undefined)
     return make_comparison(scoring, asked, progress)
-
-
-def _scored(
-    given: Any,
-    measure: Any,
-    asked: Analysis,
-    positive: str | None,
-    by: By,
-    undefined: float | None,
-) -> Scoring:
-    """Return systems ready to compare: scores or a table of them, an evaluation, predictions."""
-    from heldout.data.predictions import ClassPredictions, NumberPredictions
-    from heldout.infer.scored_inputs import PredictionSystems, scored
-    from heldout.measure.evaluation import Evaluation
-
-    if isinstance(given, Evaluation):
-        several = [one for one in given.measures if str(one) != "Judged@10"]
-        if measure is None and len(several) != 1:
-            listed = ", ".join(map(str, several))
-            raise InputError(
-                f"there are {len(several)} measures ({listed}): name one, such as "
-                f"compare(evaluation, {str(several[0])!r})"
-            )
-        measure = several[0] if measure is None else given.measure(measure)
-        if given.task in ("ranking", "text"):
-            return scored(given, measure, asked)
-        # The predictions know their positive class, and the measure what it counts as undefined.
-        given, positive, undefined = [given.data[name] for name in given.names], None, None
-    is_list = isinstance(given, list | tuple) and bool(given)
-    if is_list and isinstance(given[0], ClassPredictions | NumberPredictions):
-        given = PredictionSystems.of(given, asked.baseline)
-    if isinstance(given, PredictionSystems):
-        if asked.test_share is not None:
-            raise InputError("test_share: predictions with folds have their own; leave it out")
-        wanted = given.measures([] if measure is None else [measure], undefined)[0]
-        return scored(given, wanted, asked, positive=positive, by=by)
-    if not isinstance(given, Scores):
-        given = Scores.of(given, measure)
-    elif measure is not None and str(measure) != given.measure:
-        raise InputError(f"these are scores in {given.measure}, not in {measure}")
-    return scored(given, None, asked)

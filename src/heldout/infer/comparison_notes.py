@@ -241,8 +241,8 @@ def _unlike(scores: Scores, machine: MachineScores) -> Iterator[Note]:
 def _favours(scores: Scores, machine: MachineScores) -> Iterator[Note]:
     """Warn if the machine prefers a system that people do not prefer as much.
 
-    Errors at random make all differences smaller, which overrates the worse systems; that is no
-    preference. So the system must be ahead of the others under machine judgements.
+    Errors at random make all differences smaller, which is no preference for the worse systems:
+    the system must be ahead of the others under machine judgements.
     """
     systems = len(scores.systems)
     scale = systems / (systems - 1) * (1 if scores.higher_is_better else -1)

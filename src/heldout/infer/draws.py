@@ -1,11 +1,9 @@
 """Random sums, many at a time: under random signs, or of units drawn with replacement.
 
-Tables replace most of the additions of signs. A random 16-bit word is the index of one of the
-65,536 signed sums of 16 units: one lookup instead of 16 signs.
-
-The work is divided independently of the number of threads, each piece has its own generator, and
-pieces are added in a fixed order (floating-point addition is not associative): equal seeds give the
-same bits on every machine.
+A random 16-bit word is the index of one of the 65,536 signed sums of 16 units in a table: one
+lookup instead of 16 signs. The work is divided independently of the number of threads, each piece
+has its own generator, and pieces are added in a fixed order (floating-point addition is not
+associative): equal seeds give the same bits on every machine.
 """
 
 from __future__ import annotations
@@ -43,11 +41,7 @@ def check_draws(replicates: int, seed: int) -> None:
 
 
 def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
-    """Return all 2^n signed sums, in `space` if given; bit i of a position is the sign of value i.
-
-    >>> all_signed_sums(np.array([1.0, 3.0])).tolist()
-    [-4.0, -2.0, 2.0, 4.0]
-    """
+    """Return all 2^n signed sums, in `space` if given; bit i of a place is the sign of value i."""
     size = 2 ** len(values)
     sums = np.empty(size) if space is None else space[:size]
     sums[0] = -values.sum()
@@ -58,7 +52,11 @@ def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
 
 def signed_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
     """Yield sums of the values under random signs; equal seeds and lengths give equal signs."""
-    pieces = _cut_units(values)
+    tables = max(1, -(-len(values) // WORD))
+    units = np.array_split(values, tables)  # of each table, as even as possible: small is fast
+    count = min(PIECES, max(1, tables // PIECE))
+    cuts = [tables * place // count for place in range(count + 1)]
+    pieces = [units[start:stop] for start, stop in pairwise(cuts)]
     for block, start in enumerate(range(0, replicates, BLOCK)):
         count = min(BLOCK, replicates - start)
         work = zip(range(len(pieces)), pieces, repeat(block), repeat(count), repeat(seed))
@@ -67,15 +65,6 @@ def signed_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
         for part in parts:
             sums += part
         yield sums
-
-
-def _cut_units(values: Floats) -> list[list[Floats]]:
-    """Return the units of each table, piece by piece, as even as possible: small is fast."""
-    tables = max(1, -(-len(values) // WORD))
-    units = np.array_split(values, tables)
-    pieces = min(PIECES, max(1, tables // PIECE))
-    cuts = [tables * at // pieces for at in range(pieces + 1)]
-    return [units[start:stop] for start, stop in pairwise(cuts)]
 
 
 def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:

@@ -20,7 +20,6 @@ from heldout.infer.results import (
     do_not_vary,
     drop_noise,
     level_of,
-    numeric_alternative,
 )
 
 if TYPE_CHECKING:
@@ -52,8 +51,10 @@ class Design:
     @property
     def side(self) -> Alternative:
         """The alternative in terms of numbers: better means less where lower is better."""
-        better = self.scores.higher_is_better
-        return numeric_alternative(self.analysis.alternative, higher_is_better=better)
+        asked = self.analysis.alternative
+        if self.scores.higher_is_better or asked == "two-sided":
+            return asked
+        return "less" if asked == "greater" else "greater"
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
@@ -71,14 +72,10 @@ class Design:
     @cached_property
     def statistics(self) -> Estimate:
         """Mean differences over units, in which neither folds nor tuning count."""
-        scores = self.scores
-        if scores.machine is not None:
-            from heldout.infer.prediction_powered import combined_statistics
-
-            return combined_statistics(scores.values, scores.machine, self.first, self.second)
         from heldout.infer.romano_wolf import pair_statistics
 
-        return pair_statistics(scores.values, self.first, self.second)
+        scores = self.scores
+        return pair_statistics(scores.values, self.first, self.second, scores.machine)
 
 
 def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None) -> Comparison:
@@ -101,6 +98,15 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
         Claim(names[first], names[second], *row)
         for (first, second), row in zip(design.pairs, rows, strict=True)
     )
+    machine: MachineEstimates | None = None
+    if scores.machine is not None:
+        from heldout.infer.prediction_powered import pair_estimates, system_estimates
+
+        level, side = analysis.level, design.side
+        machine = MachineEstimates(
+            tuple(system_estimates(scores, number, level) for number in range(len(names))),
+            tuple(pair_estimates(scores, pair, level, side) for pair in design.pairs),
+        )
     anova, sphericity, friedman = _joint_analyses(design)
     comparison = Comparison(
         scores,
@@ -113,7 +119,7 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
         friedman=friedman,
         correction_detail="" if step_down is None else step_down.detail,
         linearised=scoring.linearised,
-        machine=_machine(design),
+        machine=machine,
     )
     notes = (*design_notes(scoring, analysis), *result_notes(comparison, scoring))
     return replace(comparison, warnings=notes)
@@ -144,7 +150,7 @@ def _adjusted(
     if analysis.correction == "tukey":
         from heldout.infer.blocks import tukey_hsd  # SciPy
 
-        return [row.p for row in tukey_hsd(scores.values, analysis.level)], None
+        return tukey_hsd(scores.values, analysis.level)[1].tolist(), None
     if analysis.correction != "romano-wolf":
         from heldout.infer.corrections import adjust  # SciPy
 
@@ -176,18 +182,16 @@ def _intervals(
 ) -> list[Interval]:
     """Return the intervals of the differences at a level, adjusted the way their p-values are.
 
-    Tukey's test has intervals of its own. For Romano-Wolf the critical value is the quantile of the
-    largest statistic, so that an interval excludes 0 exactly if the single-step test rejects. All
-    others, and requested ones, are adjusted by Bonferroni; those of the false discovery rate are
-    unadjusted (Hochberg & Tamhane 1987). One-sided intervals are open on the other side.
+    For Romano-Wolf the critical value is the quantile of the largest statistic, so that an interval
+    excludes 0 exactly if the single-step test rejects. Requested intervals are adjusted by
+    Bonferroni; those of the false discovery rate are unadjusted (Hochberg & Tamhane 1987).
     """
     analysis, scores = design.analysis, design.scores
     default = not analysis.interval and analysis.test_share is None
     if default and analysis.correction == "tukey":
         from heldout.infer.blocks import tukey_hsd  # SciPy
 
-        rows = tukey_hsd(scores.values, level)[which]
-        plain = [Interval(row.difference, row.low, row.high, level, "Tukey") for row in rows]
+        plain = tukey_hsd(scores.values, level)[0][which]
     elif default and step_down is not None:
         studentized = design.statistics._replace(method="Romano-Wolf")
         critical = step_down.critical(alpha_of(level))
@@ -301,16 +305,3 @@ def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     sphericity = blocks.sphericity(scores.values) if units > systems else None
     nemenyi = blocks.nemenyi(design.values, design.analysis.level)
     return blocks.anova(scores.values), sphericity, (blocks.friedman(design.values), nemenyi)
-
-
-def _machine(design: Design) -> MachineEstimates | None:
-    """Return the estimates under human and machine judgements, if there are both."""
-    scores, level = design.scores, design.analysis.level
-    if scores.machine is None:
-        return None
-    from heldout.infer.prediction_powered import pair_estimates, system_estimates
-
-    return MachineEstimates(
-        tuple(system_estimates(scores, number, level) for number in range(len(scores.systems))),
-        tuple(pair_estimates(scores, pair, level, design.side) for pair in design.pairs),
-    )

@@ -32,8 +32,8 @@ STEPS: Final = 50  # of the bisection for p
 class GateResult(NamedTuple):
     """Whether one system passes in one measure.
 
-    `p` is the p-value of the claim for ``better`` without a margin; else the smallest alpha at
-    which the bounds would pass the margin, .5 if the gain itself does not.
+    With a margin, `p` is the smallest alpha at which the bounds would pass it, .5 if the gain does
+    not; else that of the claim.
     """
 
     kind: GateKind
@@ -51,14 +51,32 @@ class GateResult(NamedTuple):
 
 
 def gate(comparison: Comparison, kind: GateKind, margin: float = 0.0) -> list[GateResult]:
-    """Return a verdict for each system that was compared with the baseline.
+    """Return a verdict for each system; the margin is the gain required, or the loss accepted.
 
     For ``better`` the comparison has the alternative ``greater``, else it is two-sided; its level
-    is that of the gate. The margin is the gain required, or the loss that would be accepted.
+    is that of the gate.
     """
     _refuse(comparison, kind, margin)
-    judge = _Judge(comparison, kind, margin)
-    return [judge.result(number) for number in range(len(comparison.claims))]
+    judge, results = _Judge(comparison, kind, margin), []
+    for number, claim in enumerate(comparison.claims):
+        gain = judge.gain(number, comparison.alpha)
+        verdict = judge.verdict(claim, gain)
+        result = GateResult(
+            kind,
+            claim.first,
+            claim.second,
+            comparison.scores.measure,
+            margin,
+            passed=verdict in ("shown", "same output"),
+            verdict=verdict,
+            interval=gain,
+            p=None if verdict in ("same output", "no difference") else judge.p(number),
+            test=comparison.analysis.tests[0],
+            queries_needed=judge.needed(gain) if verdict == "not shown" else None,
+            n=len(comparison.scores.units),
+        )
+        results.append(result)
+    return results
 
 
 def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
@@ -107,26 +125,6 @@ class _Judge(NamedTuple):
     comparison: Comparison
     kind: GateKind
     margin: float
-
-    def result(self, number: int) -> GateResult:
-        """Return the verdict on a claim."""
-        comparison, claim = self.comparison, self.comparison.claims[number]
-        gain = self.gain(number, comparison.alpha)
-        verdict = self.verdict(claim, gain)
-        return GateResult(
-            self.kind,
-            claim.first,
-            claim.second,
-            comparison.scores.measure,
-            self.margin,
-            passed=verdict in ("shown", "same output"),
-            verdict=verdict,
-            interval=gain,
-            p=None if verdict in ("same output", "no difference") else self.p(number),
-            test=comparison.analysis.tests[0],
-            queries_needed=self.needed(gain) if verdict == "not shown" else None,
-            n=len(comparison.scores.units),
-        )
 
     def gain(self, number: int, alpha: float) -> Interval:
         """Return the interval of a claim as the gain of the first; its bounds test at alpha."""

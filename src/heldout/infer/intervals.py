@@ -44,12 +44,7 @@ def around(estimate: Estimate, level: float) -> Interval:
 
 
 def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
-    """Return Wilson's score interval for a proportion (Wilson 1927, JASA 22).
-
-    >>> interval = wilson(16, 20)
-    >>> round(interval.low, 2), round(interval.high, 2)
-    (0.58, 0.92)
-    """
+    """Return Wilson's score interval for a proportion (Wilson 1927, JASA 22)."""
     z = t_quantile(math.inf, (1.0 - check_fraction(level)) / 2.0)
     share = successes / n
     centre = (successes + z * z / 2.0) / (n + z * z)
@@ -78,10 +73,9 @@ def skewness(values: Floats) -> Floats:
 
 
 def hall_interval(values: Floats, level: float = 0.95) -> Interval:
-    """Return Hall's interval for the mean of skewed values: t, transformed to be symmetric.
+    """Return Hall's interval for the mean of skewed values (1992, J. R. Stat. Soc. B 54).
 
-    It reaches further to the side of the long tail than a t interval, and less to the other (Hall
-    1992, Journal of the Royal Statistical Society B 54).
+    It reaches further to the side of the long tail than a t interval, and less to the other.
     """
     plain, n = t_interval(values, level), len(values)
     lean = float(skewness(values[:, None])[0]) / math.sqrt(n)
@@ -100,8 +94,7 @@ def mean_interval(
 ) -> Interval | None:
     """Return the interval of a mean over units, inside the range of a measure; None for one unit.
 
-    Wilson's of zeros and ones, unless the range is known to be another; Hall's of ten or more
-    values whose skewness is above .3 roots of their number; else t.
+    Wilson's of zeros and ones (in such a range), Hall's of skewed values, else t.
     """
     n = len(values)
     if n < 2:
@@ -120,9 +113,8 @@ def mean_interval(
 def fold_factor(folds: int, test_share: float) -> float:
     """Return what the variance of fold scores is multiplied by for that of their mean.
 
-    It is 1/J + n_test/n_train (not n_test / n), as if the correlation between splits were n_test /
-    (n_test + n_train): a heuristic that works well in practice; there is no unbiased estimator
-    (Nadeau & Bengio 2003, Machine Learning 52; Bengio & Grandvalet 2004, JMLR 5).
+    It is 1/J + n_test/n_train (not n_test / n), a heuristic that works well; there is no unbiased
+    estimator (Nadeau & Bengio 2003, Machine Learning 52; Bengio & Grandvalet 2004, JMLR 5).
     """
     if not (math.isfinite(test_share) and test_share > 0):
         raise InputError(
@@ -164,13 +156,10 @@ def delong(
 
     A difference of areas can have no variance, such as that of a classifier that separates the
     classes and one that gives all units the same score: then only the signs of units are evidence.
-
-    >>> delong([1, 1, 0, 0], [[4, 4], [2, 2], [3, 3], [1, 1]], [0], [1]).p()
-    array([1.])
     """
     from heldout.measure.prediction.order import auc_covariance  # of classes only
 
-    areas, table, positives, negatives = auc_covariance(positive, scores)
+    areas, table = auc_covariance(positive, scores)
     value, variance = areas, np.diag(table)
     if first is not None and second is not None:
         value = areas[first] - areas[second]
@@ -179,7 +168,7 @@ def delong(
         # Where the components of both systems are equal, rounding leaves tiny numbers.
         variance = np.where(variance <= 1e-15 * (both + 1e-15), 0.0, variance)
         value = np.where((variance == 0) & (np.abs(value) <= 1e-12), 0.0, value)
-    return Estimate(value, np.sqrt(variance), math.inf, "DeLong", positives + negatives)
+    return Estimate(value, np.sqrt(variance), math.inf, "DeLong", np.size(positive))
 
 
 def area_interval(area: float, error: float, level: float) -> Interval:
@@ -206,8 +195,7 @@ def from_commonest(values: Floats) -> Floats:
 def added_variance(differences: Floats) -> Floats:
     """Return what four more differing units add to the variance of each mean difference.
 
-    It is 0 unless most units have the commonest difference and fewer than ten do not (Agresti &
-    Coull 1998, Am. Stat. 52).
+    0 unless most units have the commonest difference and fewer than ten do not.
     """
     apart = from_commonest(differences)
     differ = np.count_nonzero(apart, 0)
@@ -226,13 +214,7 @@ def added_variance(differences: Floats) -> Floats:
 
 
 def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
-    """Return the interval of a score, inside the range of its measure; infinite bounds are kept.
-
-    >>> from heldout.infer.results import Interval
-    >>> found = inside(Interval(0.9875, 0.9662, 1.0088, 0.95, "t"), (0.0, 1.0))
-    >>> round(found.low, 4), round(found.high, 4), found.method
-    (0.9431, 0.9974, 't, bounded')
-    """
+    """Return the interval of a score, inside the range of its measure; infinite bounds are kept."""
     if not (_leaves(interval.low, ends) or _leaves(interval.high, ends)):
         return interval
     low, high = wilson_bounds(*interval[:3], ends)
@@ -242,8 +224,7 @@ def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
 def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval:
     """Return the interval of a difference of two scores, inside the range of differences.
 
-    Only bounds outside the range are replaced. The other bound is kept, since it belongs to the
-    test: the interval includes 0 exactly if it did before.
+    A bound inside is kept: the interval includes 0 exactly if it did before.
     """
     span = ends[0] - ends[1], ends[1] - ends[0]
     found = inside(interval, span)
@@ -256,12 +237,7 @@ def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval
 def wilson_bounds(
     estimate: float, low: float, high: float, ends: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return Wilson's bounds of estimate ± half-width, even for an interval inside the range.
-
-    >>> low, high = wilson_bounds(0.8, 0.6247, 0.9753, (0.0, 1.0))  # 16 of 20
-    >>> round(low, 2), round(high, 2)
-    (0.58, 0.92)
-    """
+    """Return Wilson's bounds of estimate ± half-width, even for an interval inside the range."""
     if min(estimate - ends[0], ends[1] - estimate) <= AT_AN_END:
         return max(low, min(ends[0], estimate)), min(high, max(ends[1], estimate))
     return _bound(estimate, low - estimate, ends), _bound(estimate, high - estimate, ends)

@@ -33,13 +33,7 @@ class Lattice(NamedTuple):
 
 
 def find_lattice(values: Floats) -> Lattice | None:
-    """Return the coarsest lattice through 0 with all values, not all 0; None if it is too fine.
-
-    >>> find_lattice(np.array([0.3, -0.1, 0.2])).cells.tolist()
-    [3, -1, 2]
-    >>> find_lattice(np.array([0.3, 2**0.5, 3**0.5])) is None
-    True
-    """
+    """Return the coarsest lattice through 0 with all values, not all 0; None if it is too fine."""
     sizes = np.abs(values)
     largest = float(sizes.max())
     most = min(FINEST, MOST_CELLS * largest / float(sizes.sum()))
@@ -77,9 +71,6 @@ def chosen_chances(weights: Cells, most: int) -> Floats:
     This is the shift algorithm of Streitberg and Röhmel (1986, Statistical Software Newsletter 12):
     adding a weight w adds the distribution shifted by w. By symmetry the sums counted from the
     largest have the same probabilities, to the last bit.
-
-    >>> chosen_chances(np.array([1, 2]), 3).tolist()
-    [0.25, 0.25, 0.25, 0.25]
     """
     # Up to 1,000 weights the assignments of each sum are counted and divided by 2^n at the end:
     # doubles reach 2^1000, and division by a power of two is exact.
@@ -99,11 +90,7 @@ def chosen_chances(weights: Cells, most: int) -> Floats:
 
 
 def drawn_chances(cells: Cells) -> Floats:
-    """Return P(sum = n * smallest + s) for s = 0, 1, …; n of n cells are drawn with replacement.
-
-    >>> drawn_chances(np.array([0, 1])).tolist()
-    [0.25, 0.5, 0.25]
-    """
+    """Return P(sum = n * smallest + s) for s = 0, 1, …; n of n cells are drawn with replacement."""
     single = np.bincount(cells - cells.min()) / len(cells)
     chances = np.ones(1)
     for bit in f"{len(cells):b}":  # the n-th power of the distribution, by squaring

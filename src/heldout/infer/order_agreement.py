@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.errors import InputError
+from heldout.infer.comparison import note_measures
 from heldout.infer.draws import check_draws
 from heldout.infer.results import TIE, Interval
 from heldout.measure.rank_correlation import batch_correlations
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.comparison import Claim, Comparison
@@ -62,27 +66,34 @@ def order_agreement(
     """Return rank correlations of the systems' mean scores, with intervals over the units.
 
     The units are resampled for both sets of scores at once. The interval is the union of the
-    percentile and the basic bootstrap interval: a resample adds noise to both orders, so that its
-    correlations are too low, and the percentile interval alone would exclude the true correlation
-    of many systems too often.
+    percentile and the basic bootstrap interval: a resample adds noise to both orders, so that the
+    percentile interval alone would exclude the true correlation of many systems too often.
     """
     check_draws(replicates, seed)
     x, y = _paired(first, second)
     units = len(x)
-    once = np.ones((1, units))
-    estimates = batch_correlations(_means(x, once), _means(y, once))
+
+    def correlations(weights: Floats) -> dict[str, Floats]:
+        return batch_correlations(_means(x, weights), _means(y, weights))
+
+    estimates = correlations(np.ones((1, units)))
     source = np.random.default_rng([seed, *x.shape])
     size = max(1, _BLOCK // units)
     parts = []
     for start in range(0, replicates, size):
         rows = min(size, replicates - start)
-        weights = source.multinomial(units, np.full(units, 1 / units), rows).astype(np.float64)
-        parts.append(batch_correlations(_means(x, weights), _means(y, weights)))
+        drawn = source.multinomial(units, np.full(units, 1 / units), rows)
+        parts.append(correlations(drawn.astype(np.float64)))
     intervals = {}
     for name, values in estimates.items():
-        drawn = np.concatenate([part[name] for part in parts])
-        least = 0.0 if name == "rbo" else -1.0
-        intervals[name] = _interval(float(values[0]), drawn, level, least)
+        estimate, low, high = float(values[0]), np.nan, np.nan
+        known = np.concatenate([part[name] for part in parts])
+        known = known[np.isfinite(known)]
+        if np.isfinite(estimate) and len(known):
+            low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()
+            low, high = min(low, 2 * estimate - high), max(high, 2 * estimate - low)
+            low, high = max(low, 0.0 if name == "rbo" else -1.0), min(high, 1.0)
+        intervals[name] = Interval(estimate, low, high, level, JOINED)
     return OrderAgreement(x.shape[1], units, **intervals)
 
 
@@ -110,15 +121,6 @@ def _means(values: Floats, weights: Floats) -> Floats:
     scale = float(np.abs(values).max()) or 1.0
     rounded: Floats = np.round(means / scale / TIE / 10) * (TIE * 10 * scale)
     return rounded
-
-
-def _interval(estimate: float, drawn: Floats, level: float, least: float) -> Interval:
-    known = drawn[np.isfinite(drawn)]
-    if not np.isfinite(estimate) or not len(known):
-        return Interval(estimate, np.nan, np.nan, level, JOINED)
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    ends = (min(low, 2 * estimate - high), max(high, 2 * estimate - low))
-    return Interval(estimate, max(ends[0], least), min(ends[1], 1.0), level, JOINED)
 
 
 def measured_agreement(first: Comparison, second: Comparison) -> OrderAgreement | None:
@@ -154,3 +156,17 @@ def _verdict(comparison: Comparison, claim: Claim, name: str) -> Verdict:
         return "no difference"
     better = (claim.difference.estimate > 0) == comparison.scores.higher_is_better
     return "better" if better == (claim.first == name) else "worse"
+
+
+def comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return comparisons as in JSON, each with its agreement with the first."""
+    first, *others = note_measures(comparisons)
+    records = [first.to_dict()]
+    for other in others:
+        agreement = {
+            "measure": first.scores.measure,
+            "correlations": measured_agreement(first, other),
+            "verdict_changes": verdict_changes(first, other),
+        }
+        records.append(other.to_dict() | {"agreement": plain(agreement)})
+    return records

@@ -120,10 +120,9 @@ class Design(NamedTuple):
     def of_shares(cls, discordant: float) -> Design:
         """Successes and failures, given the share of units on which only one system succeeds.
 
-        An approximation of McNemar's exact test. A true difference reduces the variance, by a third
-        of what Miettinen (1968) subtracts: most of the critical value belongs to the hypothesis of
-        no difference. Because its p-value has steps, the exact test needs 2 / difference more
-        units, of which the t distribution adds two.
+        Approximates McNemar's exact test. A true difference reduces the variance, by a third of
+        what Miettinen (1968) subtracts: most of the critical value belongs to no difference. As its
+        p has steps, it needs 2 / difference more units, of which the t distribution adds two.
         """
 
         def error(n: float, delta: float) -> float:
@@ -145,9 +144,8 @@ class Design(NamedTuple):
     def with_machine(cls, sd: float, correlation: float, total: int) -> Design:
         """Queries judged by people, of a total that a machine has judged.
 
-        The correlation is that of the differences under both judgements. Human judgements reduce
-        the part of the variance that the machine does not explain; if people have judged all
-        queries, the machine adds nothing.
+        Human judgements reduce the part of the variance that the machine does not explain; if
+        people have judged all queries, the machine adds nothing.
         """
 
         def error(n: float, _: float) -> float:
@@ -252,7 +250,6 @@ class PowerPlan(NamedTuple):
         return own | self.goal._asdict() | warnings | answers | drawn
 
     def __str__(self) -> str:
-        """Return the plan in a few lines."""
         from heldout.report import text  # the report reads results
 
         return text(self).rstrip()
@@ -285,8 +282,8 @@ class PowerPlan(NamedTuple):
 def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) -> list[PowerPlan]:
     """Return what a pilot tells about each pair of its systems.
 
-    With `test_share` (n_test / n_train) the units are folds, and the plan is for more rows in as
-    many folds; if the number of rows is not known, it counts in per cent of them.
+    With `test_share` (n_test / n_train) the units are folds, and the plan is for more rows, in per
+    cent if their number is not known.
     """
     if len(scores.systems) < 2:
         raise InputError(
@@ -354,8 +351,7 @@ def pilot_correlation(human: Floats, machine: Floats) -> float:
 def _fold_plan(what: str, gaps: Floats, factor: float, rows: int) -> PowerPlan:
     """Return the plan for more rows in as many folds (Nadeau & Bengio 2003).
 
-    More repeats of the same folds add little information, and the variance of a fold's score is
-    assumed to be inversely proportional to its rows.
+    The variance of a fold's score is assumed to be inversely proportional to its rows.
     """
     if do_not_vary(gaps):
         return PowerPlan(what, 0.0, len(gaps), unit="folds")

@@ -1,10 +1,8 @@
 """Estimates from a few human judgements and many machine judgements (prediction-powered inference).
 
-A value per query is known twice for the queries that people have judged: under their judgements
-and under the machine's. For further queries it is known under the machine's alone. The mean of
-the machine's values is precise and biased; the human queries show how far it is off. The
-combination is unbiased for any machine: a useless machine gets the weight 0, and the human
-estimate remains.
+The mean of the machine's values is precise and biased; the queries that people have judged, too,
+show how far it is off. The combination is unbiased for any machine: a useless one gets the weight
+0, and the human estimate remains.
 
 A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic, Prediction-powered
 inference, Science 382 (2023) 669-674; A. N. Angelopoulos, J. C. Duchi and T. Zrnic, PPI++:
@@ -80,13 +78,10 @@ def combined_means(
 
     In the term of each human query, the weight of the machine is estimated from the other human
     queries, so that the estimate is unbiased. The variance is the larger of the jackknife's and
-    that of the residuals: with few queries a single one can decide the weight, and the residuals
-    alone gave intervals that are slightly too narrow (``docs/methods.md``).
-
-    If fewer than ten human queries differ from the commonest value (most differences of two systems
-    are 0, say), their variance is hardly known; if none does, it is 0. The variance is then that
-    with four more differing queries, two in each direction, as in the "plus four" interval of a
-    proportion (Agresti and Coull 1998).
+    that of the residuals, which alone gave intervals that are slightly too narrow
+    (``docs/methods.md``). If fewer than ten human queries differ from the commonest value (most
+    differences of two systems are 0, say), it is that with four more differing queries, as in the
+    "plus four" interval of a proportion (Agresti and Coull 1998).
     """
     n, more = len(human), len(extra)
     average, known, others = human.mean(0), machine.mean(0), extra.mean(0)
@@ -143,8 +138,7 @@ def combine_judgements(
     """Estimate a mean from values of the same queries under both judgements, and of extra queries.
 
     `plus_four` is for differences of systems: scores of one system were covered without it. The
-    `variance` is added to that of the human and of the combined estimate, such as that of
-    parameters that were tuned in folds.
+    `variance`, such as that of tuned parameters, is added to the human and the combined estimate.
     """
     as_values(extra, "extra")
     n = len(as_values(human, "human", LEAST))
@@ -177,8 +171,7 @@ def pair_estimates(
 ) -> Combined:
     """Return the estimates of the difference of two systems, first minus second.
 
-    Differences of queries are combined directly: the machine can be right about differences and
-    wrong about the scores. The variance of parameters that were tuned in folds is added.
+    Of differences of queries: the machine can be right about them and wrong about the scores.
     """
     first, second = pair
     spread = scores.choice_spread(scores.systems[first], scores.systems[second])
@@ -225,13 +218,10 @@ def combined_statistics(
 class BothReplicates:
     """Replicates of combined differences, for Romano-Wolf.
 
-    Human queries and queries of the machine alone are drawn with replacement, and the weight of
-    the machine is estimated in each replicate. It is estimated from all drawn human queries, not
-    without one: a query that was drawn twice cannot be left out.
-
-    If fewer than ten human queries differ from the commonest difference, replicates say little
-    about the statistic: in many of them no query differs. It is then drawn from Student's t,
-    independently of the other pairs.
+    Both sets of queries are drawn with replacement, and the weight of the machine is estimated in
+    each replicate from all drawn human queries: one that was drawn twice cannot be left out. If
+    fewer than ten human queries differ from the commonest difference, replicates say little: the
+    statistic is then drawn from Student's t, independently of the other pairs.
     """
 
     def __init__(
@@ -274,8 +264,7 @@ def replicated_statistics(
 ) -> Floats:
     """Return combined differences in replicates, minus the observed ones, over standard errors.
 
-    Differences are (…) x pairs x queries; how often each query is drawn, over the number of
-    queries, is (…) x queries x replicates; the observed standard errors are (…) x pairs.
+    Differences are (…) x pairs x queries, draws (…) x queries x replicates, errors (…) x pairs.
     """
     n, more = human.shape[-1], extra.shape[-1]
     shift = (machine.mean(-1) - extra.mean(-1))[..., None]

@@ -55,14 +55,19 @@ def randomization_test(
     values = as_values(differences, "differences")
     check_draws(replicates, seed)
     case = _Case.of(values, float(values.mean()), alternative)
-    return _exact(case) or _round_to_grid(case) or _draw_signs(case, replicates, seed)
+    if outcome := _exact(case) or _round_to_grid(case):
+        return outcome
+    out = 0
+    for sums in signed_sums(case.values, replicates, seed):
+        statistics = np.abs(sums) if case.tails == 2 else sums
+        out += int(np.count_nonzero(statistics >= case.threshold))
+    return case.outcome(1.0, "").drawn(out, replicates, seed)
 
 
 def sign_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
-    """Return the sign test of wins against losses (Conover 1999, section 3.4).
+    """Return the sign test of wins against losses (Conover 1999, section 3.4); ties are left out.
 
-    The null hypothesis is not about the mean: each system wins a unit with probability 1/2. Ties
-    are left out.
+    The null hypothesis is not about the mean: each system wins a unit with probability 1/2.
     """
     values = as_values(differences, "differences")
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
@@ -77,9 +82,8 @@ def mcnemar_test(
 ) -> Outcome:
     """Return McNemar's exact test (1947) of two systems that are right (1) or wrong (0) on units.
 
-    Only units on which one system is right count: under the null hypothesis either is right with
-    probability 1/2. The exact p is conservative. The detail has the mid-p, which leaves out half of
-    the probability of the observed table (Fagerland, Lydersen & Laake 2013).
+    Only units on which one system is right count. The exact p is conservative; the detail has the
+    mid-p, which leaves out half of the probability of the observed table (Fagerland et al. 2013).
     """
     right, other = as_values(first, "first"), as_values(second, "second")
     if len(right) != len(other):
@@ -101,10 +105,9 @@ def wilcoxon_test(
 ) -> Outcome:
     """Return Wilcoxon's signed-rank test (1945, Biometrics Bulletin 1).
 
-    The null hypothesis is that the differences are **symmetric about zero**: skewed differences
-    with mean zero are rejected, too, so it is not a test of the mean. Zeros are dropped, as by
-    Wilcoxon and R; equal sizes share their mean rank. Up to about 600 units p is exact, also with
-    ties; above it is normal, with the corrections for continuity and ties of R's ``wilcox.test``.
+    The null hypothesis is that the differences are **symmetric about zero**, so it is not a test of
+    the mean. Zeros are dropped; equal sizes share their mean rank. Up to about 600 units p is
+    exact; above it is normal, with the corrections for continuity and ties of R's ``wilcox.test``.
     """
     values = as_values(differences, "differences")
     ranks, tied = _signed_ranks(values[values != 0])
@@ -232,8 +235,7 @@ def _coin_tail(most: int, count: int) -> float:
 def _round_to_grid(case: _Case) -> Outcome | None:
     """Return p of rounded differences, with rigorous bounds; None if they are too far apart.
 
-    Rounding moves a sum by at most the total rounding error, so the exact tail lies between the
-    tails of the rounded sums at thresholds moved up and down by that much.
+    The exact tail lies between those of rounded sums at thresholds moved by the rounding error.
     """
     sizes = np.abs(case.values)
     count = len(sizes)
@@ -263,11 +265,3 @@ def _round_to_grid(case: _Case) -> Outcome | None:
         return None
     detail = f"rounded to multiples of {step:.3g}, p within ± {error:.1g}"
     return case.outcome(p, detail, "grid", error)
-
-
-def _draw_signs(case: _Case, replicates: int, seed: int) -> Outcome:
-    out = 0
-    for sums in signed_sums(case.values, replicates, seed):
-        statistics = np.abs(sums) if case.tails == 2 else sums
-        out += int(np.count_nonzero(statistics >= case.threshold))
-    return case.outcome(1.0, "").drawn(out, replicates, seed)

@@ -50,7 +50,15 @@ def whole_units(scores: UnitScores, numbers: Ints) -> Sums | Order:
     """Return a score of the units that are drawn: groups of rows, numbered from 0, or the rows."""
     count = int(numbers.max()) + 1
     if isinstance(scores, Order):
-        return scores if count == scores.size else _of_groups(scores, numbers, count)
+        if count == scores.size:
+            return scores
+        size = max(1, BLOCK // len(numbers))
+
+        def score(rows: Floats) -> Floats:
+            parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+            return np.concatenate([scores.weighted(part[:, numbers]) for part in parts])
+
+        return Order(count, score)
     sums = as_sums(scores)
     if count == sums.size and sums.kinds is not None and sums.weights is None:
         return sums
@@ -64,15 +72,6 @@ def whole_units(scores: UnitScores, numbers: Ints) -> Sums | Order:
     return Sums(kinds[0], sums.score, kinds=kinds[1])
 
 
-def _of_groups(scores: Order, numbers: Ints, count: int) -> Order:
-    def score(rows: Floats) -> Floats:
-        size = max(1, BLOCK // len(numbers))
-        parts = [rows[start : start + size] for start in range(0, len(rows), size)]
-        return np.concatenate([scores.weighted(part[:, numbers]) for part in parts])
-
-    return Order(count, score)
-
-
 def equal_rows(table: Floats) -> tuple[Floats, Ints] | None:
     """Return the distinct rows, and the one of each unit; None if they are many."""
     # Checking some rows first is cheaper than sorting a large table whose rows all differ.
@@ -83,10 +82,9 @@ def equal_rows(table: Floats) -> tuple[Floats, Ints] | None:
 
 
 def paired_units(systems: Sequence[Sums]) -> tuple[list[Ints], Ints | None]:
-    """Return the units of systems, those that are equal for all systems merged if kinds are few.
+    """Return for each system the row of its table of each unit, or of each kind of units if few.
 
-    They are, for each system, the row of its table of each unit, or kind of units; and the number
-    of units of each kind, or None if each unit stands for itself.
+    And the number of units of each kind, or None if each unit stands for itself.
     """
     size = systems[0].size
     rows = [np.arange(size) if one.kinds is None else one.kinds for one in systems]
@@ -204,11 +202,8 @@ def swap_test(
 ) -> Outcome:
     """Return the randomization test of two scores of sums: outputs of units are swapped at random.
 
-    Units whose swap changes the sums by the same amount are of one kind. Few outcomes are all
-    enumerated; else the swaps per kind are drawn or, with many kinds, those of each unit.
-
-    Noreen (1989), Computer-Intensive Methods for Testing Hypotheses; Riezler & Maxwell (2005), On
-    some pitfalls in automatic evaluation and significance testing for MT.
+    Few outcomes are all enumerated; else the swaps per kind of unit are drawn or, with many kinds,
+    those of each unit (Noreen 1989; Riezler & Maxwell 2005).
     """
     check_draws(replicates, seed)
     scores = first.value(), second.value()

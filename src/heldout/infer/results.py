@@ -98,13 +98,6 @@ def check_alternative(alternative: str) -> Alternative:
     return alternative  # type: ignore[return-value]
 
 
-def numeric_alternative(alternative: Alternative, *, higher_is_better: bool) -> Alternative:
-    """Return the alternative in terms of numbers: better means less where lower is better."""
-    if higher_is_better or alternative == "two-sided":
-        return alternative
-    return "less" if alternative == "greater" else "greater"
-
-
 def thresholds(
     center: float, observed: float, tie: float, alternative: Alternative
 ) -> tuple[float, float]:
@@ -134,8 +127,7 @@ class Outcome(NamedTuple):
     def drawn(self, count: int, replicates: int, seed: int) -> Outcome:
         """Return it with (c + 1) / (B + 1) for c of B replicates as extreme as the observed value.
 
-        The observed data count as one more replicate: c / B could be 0 and would reject too often
-        (Phipson & Smyth 2010).
+        The observed data count, too: c / B would reject too often (Phipson & Smyth 2010).
         """
         p = (count + 1) / (replicates + 1)
         error = math.sqrt(p * (1 - p) / replicates)
@@ -159,9 +151,8 @@ class Interval(NamedTuple):
 class Estimate(NamedTuple):
     """Numbers with standard errors and degrees of freedom: one number, or one per pair of systems.
 
-    An error of 0 means that the units do not vary. Then t has no distribution, and only the signs
-    are evidence: p is that of flipping the signs of df + 1 units, 2^-(df + 1) per side, as in the
-    randomization test and in Romano-Wolf. A value of 0 has p = 1.
+    An error of 0 means that the units do not vary. Then only the signs are evidence: p is that of
+    flipping the signs of df + 1 units, 2^-(df + 1) per side. A value of 0 has p = 1.
     """
 
     value: Floats
@@ -193,11 +184,9 @@ class Estimate(NamedTuple):
         side: Alternative = "two-sided",
         critical: float | None = None,
     ) -> list[Interval]:
-        """Return intervals, with one bound if one-sided.
+        """Return intervals, one bound if one-sided; a `critical` value makes them simultaneous.
 
-        A `critical` value, in standard errors, makes them simultaneous; without one it is the t
-        quantile of each alone. Without variance the interval is the value itself if the signs alone
-        reject, else it is unbounded.
+        Without variance it is the value itself if the signs alone reject, else unbounded.
         """
         alpha = alpha_of(level)
         family = 1 if critical is None else np.size(self.value)
@@ -247,10 +236,6 @@ def mean_estimate(values: Floats, factor: float | None = None, method: str = "t"
 
     The factor is 1/n (the default) for independent units. For folds it is 1/n + n_test / n_train,
     because their training sets overlap (Nadeau & Bengio 2003).
-
-    >>> maize = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48])
-    >>> mean_estimate(maize).p().round(6)  # Darwin's maize, as Fisher tested it
-    np.float64(0.049703)
     """
     units = len(values)
     constant = do_not_vary(values)

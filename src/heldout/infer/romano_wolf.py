@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -82,8 +82,14 @@ def pair_columns(systems: int, baseline: int | None) -> tuple[Ints, Ints]:
     return np.delete(np.arange(systems), baseline), np.full(systems - 1, baseline)
 
 
-def pair_statistics(values: Floats, first: Ints, second: Ints) -> Estimate:
-    """Return the mean differences of pairs of columns, first minus second."""
+def pair_statistics(
+    values: Floats, first: Ints, second: Ints, machine: MachineScores | None = None
+) -> Estimate:
+    """Return the mean (or combined) differences of pairs of columns, first minus second."""
+    if machine is not None:
+        from heldout.infer.prediction_powered import combined_statistics  # needs this module
+
+        return combined_statistics(values, machine, first, second)
 
     def means(first: Ints, second: Ints) -> Floats:
         estimate = mean_estimate(drop_noise(values[:, first], values[:, second]))
@@ -105,8 +111,8 @@ def in_blocks(
 def largest_t(values: Floats, first: Ints, second: Ints) -> Floats:
     """Return the largest possible t of pairs, given the number of units on which they differ.
 
-    By the inequality of Cauchy and Schwarz the squared mean of n differences, m of them not 0, is
-    at most m / n of their mean square.
+    By Cauchy and Schwarz the squared mean of n differences, m of them not 0, is at most m / n of
+    their mean square.
     """
 
     def differing(first: Ints, second: Ints) -> Ints:
@@ -147,38 +153,24 @@ def romano_wolf(
     """Return step-down p-values of all pairs (two-sided), or of all systems against a baseline.
 
     The statistic of a pair is its mean difference over its standard error. Units are drawn with
-    replacement; in each replicate the mean difference minus the observed one is divided by the
-    standard error in the replicate. The p-value of a pair is the share of replicates whose largest
-    statistic, over this pair and those with smaller observed statistics, is at least the observed
-    one, (c + 1) / (B + 1), made monotone.
+    replacement; p is the share of replicates whose largest centred statistic, over this pair and
+    those with smaller observed ones, is at least the observed one, (c + 1) / (B + 1), made
+    monotone. One-sided p-values are at least half of those of the absolute statistics: with few
+    units and skewed differences, the signed statistics alone give p-values that are too small.
 
-    One-sided p-values are at least half of those of the absolute statistics: with few units and
-    skewed differences, the signed statistics alone give p-values that are too small.
-
-    A pair whose scores differ on m of n units only cannot have a t above root(m(n-1) / (n-m)). From
-    15 units on its statistic is cut there in replicates: else a single system that is nearly a
-    copy of another would make the largest statistic so large that no pair could be significant.
-
-    A pair that does not vary in a replicate (all drawn units have the same difference) is left out
-    of the maximum of that replicate; with fewer than 15 units, for which such replicates are
-    frequent, it counts as infinite, which is conservative. A pair with the same difference on all
-    units has the p-value of its `Estimate` times the number of pairs. With more than 10,000 units,
-    the means are drawn from their normal limit.
-
-    With scores under machine judgements, too, differences are combined estimates
-    (`heldout.infer.prediction_powered`), and both sets of units are drawn. `progress` is called
-    with the number of replicates done so far and of all.
+    A pair that differs on m of n units only cannot have a t above root(m(n-1) / (n-m)). From 15
+    units on it is cut there in replicates: else a system that is nearly a copy of another would
+    make the largest statistic so large that no pair could be significant. A pair that does not vary
+    in a replicate is left out of it; with fewer than 15 units it counts as infinite, which is
+    conservative. A pair with the same difference on all units has the p of its `Estimate` times the
+    number of pairs. With more than 10,000 units, means are drawn from their normal limit. With a
+    `machine`, differences are combined estimates, and both sets of units are drawn.
     """
     check_draws(replicates, seed)
     systems = values.shape[1]
     first, second = pair_columns(systems, baseline)
-    if machine is None:
-        drawn_units, estimate = len(values), pair_statistics(values, first, second)
-    else:
-        from heldout.infer.prediction_powered import BothReplicates, combined_statistics
-
-        drawn_units = len(values) + len(machine.extra)
-        estimate = combined_statistics(values, machine, first, second)
+    drawn_units = len(values) + (0 if machine is None else len(machine.extra))
+    estimate = pair_statistics(values, first, second, machine)
     evidence = EVIDENCE[alternative](estimate.t)
     varying = np.flatnonzero(estimate.error > 0)
     order = varying[np.argsort(evidence[varying], kind="stable")]  # smallest first
@@ -186,8 +178,14 @@ def romano_wolf(
     single = len(order) * total > SINGLE and machine is None
     noise, kind = (1e-4, np.dtype(np.float32)) if single else (1e-9, np.dtype(np.float64))
     pairs = first[order], second[order], estimate.error[order]
+    if machine is None:
+        replicated: Any = _Replicates(values, *pairs, kind)
+    else:
+        from heldout.infer.prediction_powered import BothReplicates
+
+        replicated = BothReplicates(values, machine, *pairs)
     family = _Family(
-        BothReplicates(values, machine, *pairs) if machine else _Replicates(values, *pairs, kind),
+        replicated,
         (evidence[order] - noise).astype(kind),
         (alternative,) if alternative == "two-sided" else (alternative, "two-sided"),
         min(drawn_units, NORMAL),
@@ -204,20 +202,10 @@ def romano_wolf(
     return StepDown(table, null, noise, f"{total:,} replicates, seed {seed}")
 
 
-class Replicates(Protocol):
-    """Studentized differences in replicates, of pairs in the order of their evidence."""
-
-    def draw(self, generator: np.random.Generator, count: int) -> Any:
-        """Return what some replicates draw."""
-
-    def statistics(self, part: slice, drawn: Any) -> Numbers:
-        """Return the statistics of some pairs: pairs x replicates."""
-
-
 class _Family(NamedTuple):
     """Pairs that vary, smallest observed first, and how their evidence is counted."""
 
-    replicates: Replicates
+    replicates: Any  # `_Replicates` or `BothReplicates` of these pairs
     thresholds: Numbers  # the observed evidence, less a tolerance
     sides: tuple[Alternative, ...]
     units: int  # in memory, of each replicate

@@ -13,6 +13,7 @@ from heldout.data.ids import respell
 from heldout.data.predictions import (
     BASELINES,
     ClassPredictions,
+    NumberPredictions,
     one_set_of_classes,
     unit_count,
 )
@@ -42,7 +43,6 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats, Ints
     from heldout.infer.results import Interval
     from heldout.infer.scoring import Scoring
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     Predictions = ClassPredictions | NumberPredictions
 
+PREDICTIONS: Final = (ClassPredictions, NumberPredictions)
 By = Literal["auto", "unit", "fold"]  # the unit of a test; auto is the fold if there are folds
 GROUPS: Final = 1000  # parts of very many units that are drawn where a score is not smooth: medians
 WEIGHED: Final = (
@@ -63,25 +64,50 @@ OF_TEXTS: Final = (
 
 
 def scored(
-    given: Scores | PredictionSystems | Evaluation,
+    given: Any,
     measure: Any,
     settings: Analysis,
     *,
     positive: str | None = None,
     by: By = "auto",
+    undefined: float | None = None,
 ) -> Scoring:
-    """Return systems to compare; the measure of `Scores` is their own, `by` is of predictions."""
+    """Return systems ready to compare: scores or a table of them, an evaluation, predictions."""
     if isinstance(given, Evaluation):
+        measure = _only_measure(given) if measure is None else given.measure(measure)
         if given.task == "text":
             return _of_texts(given, given.names, measure, settings.replicates, settings.seed)
-        given = given.scores(measure)
-    if isinstance(given, Scores):
-        if given.machine is not None:
-            _check_machine(given, settings)
-        return _means(given, settings.test_share, settings)
-    if positive is not None:
-        given = replace(given, systems=[replace(one, positive=positive) for one in given.systems])
-    return _of_predictions(given, measure, by, settings)
+        if given.task == "ranking":
+            given, measure = given.scores(measure), None
+        else:  # the predictions know their positive class, and the measure what it counts as 0
+            given, positive, undefined = [given.data[name] for name in given.names], None, None
+    if isinstance(given, list | tuple) and isinstance(next(iter(given), None), PREDICTIONS):
+        given = PredictionSystems.of(given, settings.baseline)
+    if isinstance(given, PredictionSystems):
+        if settings.test_share is not None:
+            raise InputError("test_share: predictions with folds have their own; leave it out")
+        (measure,) = given.measures([] if measure is None else [measure], undefined)[:1]
+        if positive is not None:
+            systems = [replace(one, positive=positive) for one in given.systems]
+            given = replace(given, systems=systems)
+        return _of_predictions(given, measure, by, settings)
+    if not isinstance(given, Scores):
+        given = Scores.of(given, measure)
+    elif measure is not None and str(measure) != given.measure:
+        raise InputError(f"these are scores in {given.measure}, not in {measure}")
+    _check_machine(given, settings)
+    return _means(given, settings.test_share, settings)
+
+
+def _only_measure(given: Evaluation) -> Measure:
+    several = [one for one in given.measures if str(one) != "Judged@10"]
+    if len(several) != 1:
+        listed = ", ".join(map(str, several))
+        raise InputError(
+            f"there are {len(several)} measures ({listed}): name one, such as "
+            f"compare(evaluation, {str(several[0])!r})"
+        )
+    return several[0]
 
 
 def _means(scores: Scores, share: float | None, settings: Analysis, **more: Any) -> Means:
@@ -97,7 +123,15 @@ def system_interval(
     if isinstance(evaluation.value(system, measure), base.Undefined):
         return None
     try:
-        scoring = _alone(evaluation, system, measure, seed)
+        if evaluation.task == "ranking":
+            scores = evaluation.scores(measure)
+            values = scores.values[:, [scores.index(system)]]
+            scoring: Scoring = Means(replace(scores, systems=(system,), values=values))
+        elif evaluation.task == "text":
+            scoring = _of_texts(evaluation, (system,), measure, REPLICATES, seed)
+        else:
+            alone = PredictionSystems([evaluation.data[system]], "one system")
+            scoring = _of_predictions(alone, measure, "auto", Analysis(seed=seed))
         interval = inside(scoring.system(0, level), measure.range)
     except (InputError, MeasureError):  # one unit, one unit of a class, infinite values
         return None
@@ -109,20 +143,10 @@ def system_interval(
     return interval._replace(method=f"{interval.method}{over}")
 
 
-def _alone(evaluation: Evaluation, system: str, measure: Measure, seed: int) -> Scoring:
-    """Return the scoring of a single system."""
-    if evaluation.task == "ranking":
-        scores = evaluation.scores(measure)
-        number = scores.index(system)
-        return Means(replace(scores, systems=(system,), values=scores.values[:, [number]]))
-    if evaluation.task == "text":
-        return _of_texts(evaluation, (system,), measure, REPLICATES, seed)
-    alone = PredictionSystems([evaluation.data[system]], "one system")
-    return _of_predictions(alone, measure, "auto", Analysis(seed=seed))
-
-
 def _check_machine(scores: Scores, settings: Analysis) -> None:
     """Refuse settings that are for human judgements alone."""
+    if scores.machine is None:
+        return
     other = [test for test in settings.tests if test != TEST]
     if other:
         raise InputError(

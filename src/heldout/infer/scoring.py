@@ -28,7 +28,7 @@ from heldout.infer.intervals import (
     t_interval,
     wilson,
 )
-from heldout.infer.prediction_powered import TEST, combined_statistics, system_estimates
+from heldout.infer.prediction_powered import TEST, system_estimates
 from heldout.infer.resampling import (
     BLOCK,
     MANY_UNITS,
@@ -40,6 +40,7 @@ from heldout.infer.resampling import (
     unit_weights,
 )
 from heldout.infer.results import TIE, Estimate, Interval, drop_noise, mean_estimate
+from heldout.infer.romano_wolf import pair_statistics
 from heldout.measure.prediction.order import auc_components
 
 if TYPE_CHECKING:
@@ -127,10 +128,8 @@ class Means:
         if self.test_share is not None:
             factor = fold_factor(len(gaps), self.test_share)
             return mean_estimate(gaps, factor, "corrected t over folds")
-        estimate = mean_estimate(gaps)
-        if scores.machine is not None:
-            columns = np.array(pair[:1]), np.array(pair[1:])
-            estimate = combined_statistics(scores.values, scores.machine, *columns)
+        columns = np.array(pair[:1]), np.array(pair[1:])
+        estimate = pair_statistics(scores.values, *columns, scores.machine)
         if not scores.choices:
             return estimate
         # The parameters that the folds selected vary, too: by the law of total variance, that over
@@ -236,6 +235,7 @@ class _Resampled:
     linearised: ClassVar[bool] = True
     usual: ClassVar[tuple[str, ...]]  # tests of units that are resampled
     reason: str = ""  # for them
+    _kind_draws: dict[tuple[int, ...], Floats] = field(default_factory=dict, init=False)
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -278,10 +278,6 @@ class _Resampled:
         """The scores on samples of single units, which are the same for all systems."""
         numbers = [each for each in range(len(self.systems)) if not self._by_kind(each)]
         return dict(zip(numbers, self._bootstrap(numbers).T, strict=True))
-
-    @cached_property
-    def _kind_draws(self) -> dict[tuple[int, ...], Floats]:
-        return {}
 
     def _drawn(self, *numbers: int) -> Floats:
         """Return the scores of a system, or of two on the same units, on bootstrap samples."""
@@ -398,8 +394,7 @@ class Sums(_Resampled):
 def jackknife(sums: base.Sums) -> Floats:
     """Return the jackknife pseudo-values of units, centred on the score.
 
-    Centring on the score, not on the mean of the pseudo-values, keeps the estimate and drops only
-    the jackknife's bias correction (Efron & Tibshirani 1993, chapter 11).
+    That keeps the estimate, and drops only the bias correction (Efron & Tibshirani 1993, ch. 11).
     """
     total, score = sums.total(), sums.value()
     size = max(1, BLOCK // max(1, sums.table.shape[1]))
@@ -414,10 +409,9 @@ def jackknife(sums: base.Sums) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Order(_Resampled):
-    """Measures of order: units, or parts of the units, are resampled.
+    """Measures of order: units, or parts of them, are resampled.
 
-    Outputs are not swapped between systems: such measures rank the units by a system's scores, and
-    scores of two systems may have different scales.
+    Outputs are not swapped: scores that rank the units may have different scales.
     """
 
     systems: Sequence[base.Order]
@@ -505,8 +499,7 @@ class Area(Order):
 def left_out_values(order: base.Order, seed: int) -> Floats:
     """Return values of units that average to the score, by leaving units out.
 
-    With many units, parts of several units are left out together (delete-d jackknife); the
-    deviations are scaled so that the variance of the mean is that of single units.
+    With many units, parts of several are left out together (delete-d jackknife), and scaled.
     """
     units, score = order.size, order.value()
     parts = min(units, max(FEWEST_PARTS, LEAVE_OUT // units))

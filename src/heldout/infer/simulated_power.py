@@ -1,10 +1,8 @@
 """Power by simulation: the actual comparison, on samples of a pilot's units.
 
-For F1, BLEU, AUC and other scores that are not means over units there is no formula. The planned
-number of units is drawn from the pilot with replacement and the systems are compared on them; the
-share of significant results is the power if the true difference is that of the pilot. The
-difference of a pilot that was chosen because it looked promising is too large on average, and so is
-this power.
+For F1, BLEU, AUC and other scores that are not means there is no formula: the share of significant
+results on samples is the power if the true difference is that of the pilot. That of a pilot that
+was chosen because it looked promising is too large on average, and so is this power.
 """
 
 from __future__ import annotations

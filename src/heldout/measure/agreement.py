@@ -83,14 +83,6 @@ def alpha_of_confusion(counts: Floats) -> Floats:
     return 1 - quotient(seen, (expected * cost).sum(axis=(-2, -1)))
 
 
-def binary_confusion(counts: Floats, grades: Sequence[int], rel: int) -> Floats:
-    """Return confusion matrices of two classes: grades below `rel`, and from it on."""
-    high = np.asarray(grades) >= rel
-    sides = np.stack([~high, high]).astype(np.float64)
-    joined: Floats = sides @ counts @ sides.T
-    return joined
-
-
 def mean_over_pairs(counts: Floats, numbers: ArrayLike) -> Floats:
     """Return the mean of a number per pair of grades, such as whether they are equal."""
     return quotient((counts * np.asarray(numbers)).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))

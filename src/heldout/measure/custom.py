@@ -137,23 +137,19 @@ def _keep(own: Own, name: str, task: Task, bounds: Bounds, higher_is_better: boo
     return definition
 
 
-def registered_name(task: str, function: Own) -> str | None:
-    """Return the name under which a function is a measure of a task; None if it is not one."""
-    known = (one for (of, _), one in DEFINITIONS.items() if of == task and one.own is function)
-    return next((one.name for one in known), None)
-
-
 def measure_of(function: Own, task: str | None) -> Measure:
     """Return a function as a measure of a task, with the bounds that its decorator says."""
     if task is None:
         raise MeasureError(
             f"{function!r} is a function: give its task with ", Argument("task", "…")
         )
-    if registered_name(task, function) is None:
-        if str(getattr(function, "__module__", "")).startswith("sklearn.metrics"):
-            return sklearn_definition(task, f"sklearn:{function.__name__}").make()
-        define_measure(task=cast("Task", task))(function)
-    return DEFINITIONS[task, cast("str", registered_name(task, function))].make()
+    for (of, _), definition in DEFINITIONS.items():
+        if of == task and definition.own is function:
+            return definition.make()
+    if str(getattr(function, "__module__", "")).startswith("sklearn.metrics"):
+        return sklearn_definition(task, f"sklearn:{function.__name__}").make()
+    define_measure(task=cast("Task", task))(function)
+    return DEFINITIONS[task, function.__name__].make()
 
 
 def own_measure(own: Own, bounds: Bounds, higher_is_better: bool, *fields: Any) -> Measure:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from heldout.measure.evaluation import Evaluation
     from heldout.measure.ranking.evaluate import Missing
 
-__all__ = ["evaluate", "task_of"]
-
 _KINDS: Final[dict[type, Task]] = {
     Run: "ranking",
     ClassPredictions: "classification",

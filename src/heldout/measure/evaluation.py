@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     System = str | int
     Measured = str | Measure | int
 
-__all__ = ["Evaluation"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Shown):
@@ -209,7 +207,11 @@ class Evaluation(Shown):
         columns: dict[str, list[Any]] = {"system": [], "unit": [], "measure": [], "value": []}
         for name in self.names:
             for measure in self.measures:
-                units, values = self._rows(name, measure)
+                value, units = self.value(name, measure), list[Any]([None])
+                known = not isinstance(value, Undefined)
+                values: list[Any] = [value if known else None]
+                if known and self._has_units(scores := self.unit_scores(name, measure)):
+                    units, values = list(self.units(name)), scores.per_unit().tolist()
                 row = ([name] * len(units), units, [str(measure)] * len(units), values)
                 for column, cells in zip(columns, row, strict=True):
                     columns[column] += cells
@@ -252,15 +254,6 @@ class Evaluation(Shown):
     def _has_units(self, scores: UnitScores) -> bool:
         """Return whether single units have values: F1 of one instance says nothing, BLEU does."""
         return isinstance(scores, Means) or (self.task == "text" and not isinstance(scores, Order))
-
-    def _rows(self, name: str, measure: Measure) -> tuple[list[Any], list[Any]]:
-        """Return units and their values, or one overall value if single units have none."""
-        value = self.value(name, measure)
-        if isinstance(value, Undefined):
-            return [None], [None]
-        if self._has_units(scores := self.unit_scores(name, measure)):
-            return list(self.units(name)), scores.per_unit().tolist()
-        return [None], [value]
 
     def _chosen(self, system: Any, measure: Measured | None) -> tuple[str, Measure]:
         if measure is None:

@@ -21,54 +21,51 @@ OF_CLASS: Final = {
     "fp_rate": "FP-rate",
     "f": "F1",
 }
-COUNTED: Final = {"precision", "recall", "f"}  # may count as a given value where undefined
 
 
 def evaluation_record(
     evaluation: Evaluation, *, per_unit: bool, summary: bool, level: float, seed: int
 ) -> dict[str, Any]:
     """Everything about an evaluation; what is undefined is None."""
+    record: dict[str, Any]
     if evaluation.machine is not None:
-        return _of_two_judges(evaluation, level)
-    if evaluation.task == "ranking":
+        record = _of_two_judges(evaluation, level)
+    elif evaluation.task == "ranking":
         record = _of_rankings(evaluation, per_unit=per_unit, summary=summary)
     elif evaluation.task == "text":
         record = _of_texts(evaluation, level, seed)
     else:
         record = _of_predictions(evaluation, level, seed)
-    found: dict[str, Any] = plain(record)
-    return found
+    return {name: plain(part) for name, part in record.items()}
 
 
-def _head(evaluation: Evaluation) -> dict[str, Any]:
-    return {
-        "about": list(evaluation.about),
-        "warnings": [note.to_dict() for note in evaluation.notes],
-    }
+def _number(value: Number) -> float | None:
+    return None if isinstance(value, Undefined) else value
 
 
 def _of_rankings(evaluation: Evaluation, *, per_unit: bool, summary: bool) -> dict[str, Any]:
+    names, means = list(map(str, evaluation.measures)), evaluation.summary() if summary else {}
     runs = []
-    names = [str(measure) for measure in evaluation.measures]
     for name, run in evaluation.data.items():
         entry: dict[str, Any] = {"name": name}
         if summary:
-            values = (evaluation.value(name, measure) for measure in evaluation.measures)
-            entry["means"] = {
-                measure: None if isinstance(value, Undefined) else value
-                for measure, value in zip(names, values, strict=True)
-            }
+            entry["means"] = {measure: _number(mean) for measure, mean in means[name].items()}
         entry["judged_queries_missing"] = run.lacks
         entry["queries_without_judgements"] = run.unjudged
         if per_unit:
-            columns = [evaluation.per_unit(name, one).tolist() for one in evaluation.measures]
+            columns = [evaluation.per_unit(name, measure) for measure in evaluation.measures]
             entry["queries"] = {
                 query: dict(zip(names, values, strict=True))
                 for query, *values in zip(evaluation.units(), *columns, strict=True)
             }
         runs.append(entry)
-    queries = len(evaluation.units())
-    return {"measures": names, "queries": queries, **_head(evaluation), "runs": runs}
+    return {
+        "measures": names,
+        "queries": len(evaluation.units()),
+        "about": evaluation.about,
+        "warnings": evaluation.notes,
+        "runs": runs,
+    }
 
 
 # Human and machine judgements
@@ -99,16 +96,13 @@ def estimates_notes(evaluation: Evaluation) -> tuple[Note, ...]:
 
 
 def _of_two_judges(evaluation: Evaluation, level: float) -> dict[str, Any]:
-    measures = estimated(evaluation)
-    runs = []
+    measures, runs = estimated(evaluation), []
     for name in evaluation.names:
-        estimates = {
-            str(measure): evaluation.estimates(name, measure, level=level).to_dict()
-            for measure in measures
-        }
-        runs.append({"name": name, "estimates": estimates})
-    warnings = [note.to_dict() for note in estimates_notes(evaluation)]
-    return {"measures": [str(measure) for measure in measures], "warnings": warnings, "runs": runs}
+        known = [evaluation.estimates(name, measure, level=level) for measure in measures]
+        estimates = zip(map(str, measures), (each.to_dict() for each in known), strict=True)
+        runs.append({"name": name, "estimates": dict(estimates)})
+    notes = estimates_notes(evaluation)
+    return {"measures": list(map(str, measures)), "warnings": notes, "runs": runs}
 
 
 # Predictions
@@ -133,49 +127,48 @@ def per_class(
     """Name, number of units and measures of each class."""
     from heldout.measure.prediction.classes import confusion
 
-    undefined, rows = evaluation.defaults.get("undefined"), []
+    counted, rows = {"undefined": evaluation.defaults.get("undefined")}, []
     for name, count in zip(own.classes, confusion(own).sum(axis=1).tolist(), strict=True):
         values = {}
         for key, family in OF_CLASS.items():
-            options = {"class": name} | ({"undefined": undefined} if key in COUNTED else {})
+            options = {"class": name} | (counted if key in {"precision", "recall", "f"} else {})
             values[key] = definitions("classification")[family].make(options).compute(own)
         rows.append((name, count, values))
     return rows
 
 
 def _value(value: Number) -> dict[str, Any]:
-    if isinstance(value, Undefined):
-        return {"value": None, "undefined": value.reason}
-    return {"value": float(value)}
+    reason = {"undefined": value.reason} if isinstance(value, Undefined) else {}
+    return {"value": _number(value), **reason}
 
 
 def _of_predictions(evaluation: Evaluation, level: float, seed: int) -> dict[str, Any]:
-    systems = []
-    for name in evaluation.data:
+    systems, first = [], evaluation.data[evaluation.names[0]]
+    for name, data in evaluation.data.items():
         added, measured = name in evaluation.baselines, {}
         for measure in evaluation.measures:
             entry = _value(evaluation.value(name, measure))
             # Baselines that were added have no units of their own, and no interval.
             interval = None if added else evaluation.interval(name, measure, level, seed=seed)
-            if interval is not None:
-                entry["interval"] = interval
-            measured[str(measure)] = entry
-        own = evaluation.data[evaluation.names[0] if added else name]
+            measured[str(measure)] = entry if interval is None else entry | {"interval": interval}
         systems.append(
             {
                 "name": name,
                 "baseline": is_baseline(evaluation, name),
-                "units": unit_count(own),
+                "units": unit_count(first if added else data),
                 "measures": measured,
             }
         )
-    measures = [str(measure) for measure in evaluation.measures]
-    record: dict[str, Any] = {"task": evaluation.task, "measures": measures, "systems": systems}
-    record |= _head(evaluation)
-    first = evaluation.data[evaluation.names[0]]
+    record: dict[str, Any] = {
+        "task": evaluation.task,
+        "measures": list(map(str, evaluation.measures)),
+        "systems": systems,
+        "about": evaluation.about,
+        "warnings": evaluation.notes,
+    }
     if isinstance(first, ClassPredictions):
         record |= {
-            "classes": list(first.classes),
+            "classes": first.classes,
             "positive": first.positive if len(first.classes) == 2 else None,
             "confusion": [_of_classes(evaluation, own) for own in labelled(evaluation)],
         }
@@ -201,20 +194,12 @@ def _of_texts(evaluation: Evaluation, level: float, seed: int) -> dict[str, Any]
         systems = []
         for name in evaluation.names:
             interval = evaluation.interval(name, measure, level, seed=seed)
-            if interval is None:
-                value = evaluation.value(name, measure)
-                number = None if isinstance(value, Undefined) else value
-                bounds = {"low": None, "high": None, "level": level, "method": "none"}
-                systems.append({"system": name, "estimate": number, **bounds})
-            else:
-                systems.append({"system": name, **interval._asdict()})
-        measures.append(
-            {
-                "measure": str(measure),
-                "signature": signature,
-                "higher_is_better": measure.higher_is_better,
-                "systems": systems,
-            }
-        )
-    head = {"segments": len(evaluation.units()), "warnings": _head(evaluation)["warnings"]}
-    return {**head, "measures": measures}
+            bounds = {"low": None, "high": None, "level": level, "method": "none"}
+            number = _number(evaluation.value(name, measure))
+            own = {"estimate": number, **bounds} if interval is None else interval._asdict()
+            systems.append({"system": name, **own})
+        about = {"measure": str(measure), "signature": signature}
+        better = {"higher_is_better": measure.higher_is_better}
+        measures.append({**about, **better, "systems": systems})
+    units = len(evaluation.units())
+    return {"segments": units, "warnings": evaluation.notes, "measures": measures}

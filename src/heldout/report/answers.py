@@ -20,9 +20,22 @@ if TYPE_CHECKING:
     from heldout.report.standing import Gap, Row, Standing
 
 NAMED: Final = 8  # systems that a sentence names; the table has all
-
-
-# ---- numbers as they are printed -----------------------------------------------------------------
+TESTS: Final = {
+    "t": "paired t test",
+    "randomization": "Fisher's randomization test",
+    "bootstrap-shift": "bootstrap-shift test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "mcnemar": "McNemar's test",
+    "corrected-t": "corrected resampled t test",
+    "retuned-t": "t test with re-tuning",
+    "prediction-powered": "prediction-powered t test",
+    "romano-wolf": "Romano-Wolf step-down bootstrap",
+    "tukey": "Tukey's HSD on the block design",
+    "holm": "Holm's method",
+    "bonferroni": "Bonferroni's method",
+    "bh": "Benjamini-Hochberg's method (false discovery rate)",
+}
 
 
 def interval(low: float | None, high: float | None, form: str = "z.4f") -> str:
@@ -52,9 +65,6 @@ def number(value: float | None, form: str = "z.4f") -> str:
 def p_words(p: float) -> str:
     """``p = 0.0123`` or ``p < 0.0001``."""
     return f"p {'' if p < 0.0001 else '= '}{p_value(p)}"
-
-
-# ---- verdicts ------------------------------------------------------------------------------------
 
 
 def question(standing: Standing, data: str = "") -> str:
@@ -162,26 +172,6 @@ def _where(standing: Standing) -> str:
 def _names(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
-
-
-# ---- tests and gates -----------------------------------------------------------------------------
-
-TESTS: Final = {
-    "t": "paired t test",
-    "randomization": "Fisher's randomization test",
-    "bootstrap-shift": "bootstrap-shift test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "mcnemar": "McNemar's test",
-    "corrected-t": "corrected resampled t test",
-    "retuned-t": "t test with re-tuning",
-    "prediction-powered": "prediction-powered t test",
-    "romano-wolf": "Romano-Wolf step-down bootstrap",
-    "tukey": "Tukey's HSD on the block design",
-    "holm": "Holm's method",
-    "bonferroni": "Bonferroni's method",
-    "bh": "Benjamini-Hochberg's method (false discovery rate)",
-}
 
 
 def test_name(comparison: Comparison) -> str:

@@ -179,11 +179,8 @@ def anova_table(comparison: Comparison) -> list[Table]:
     if anova is None:
         return []
     rows = []
-    for name, source in (
-        ("systems", anova.systems),
-        (comparison.scores.unit, anova.blocks),
-        ("residual", anova.residual),
-    ):
+    names = ("systems", comparison.scores.unit, "residual")
+    for name, source in zip(names, anova[:3], strict=True):
         tested = math.isfinite(source.f)
         squares = f"{source.sum_of_squares:.4f}", f"{source.mean_square:.6f}"
         test = (f"{source.f:.3f}", p_value(source.p)) if tested else ("—", "—")
@@ -229,7 +226,6 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     if any((sorted(b.names), b.baseline) != (names, baseline) for b in standings):
         raise InputError("one table needs the same systems and baseline in every measure")
     lettered = len(names) <= len(ascii_lowercase)
-    label, comma = ("letter", "") if lettered else ("number", ",")
     numbers = map(str, range(1, len(names) + 1))
     labels = dict(zip(names, ascii_lowercase if lettered else numbers, strict=False))
     columns = []
@@ -242,9 +238,7 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
                 marks[gap.first if gap.second == baseline else gap.second].add("†")
         cells = {}
         for row in board.rows:
-            mark = comma.join(
-                label for label in (*labels.values(), "†") if label in marks[row.name]
-            )
+            mark = ",".join(label for label in (*labels.values(), "†") if label in marks[row.name])
             cells[row.name] = Cell(number(row.score), mark, bold=row.score == board.rows[0].score)
         columns.append(cells)
     rows: list[list[str | Cell]] = [
@@ -252,7 +246,7 @@ def paper_table(standings: Sequence[Standing], how: str) -> Table:
     ]
     sizes = " / ".join(dict.fromkeys(board.size for board in standings))
     test = f"({how}, p < {round(1 - first.level, 6):g}, {sizes})"
-    meaning = f"Superscripts: significantly better than the system with that {label} {test}."
+    meaning = f"Superscripts: significantly better than the system with that label {test}."
     if baseline is not None:
         meaning = f"Dagger: significantly different from {baseline} {test}."
     head = ["", "system", *(board.measure for board in standings)]
@@ -283,16 +277,13 @@ def gates_junit(results: Sequence[GateResult]) -> str:
     from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
     failures = str(sum(not result.passed for result in results))
-    counts = {"tests": str(len(results)), "failures": failures, "errors": "0", "skipped": "0"}
+    counts = {"tests": str(len(results)), "failures": failures, "errors": "0"}
     suite = Element("testsuite", {"name": "heldout compare", **counts})
     for result in results:
         title = f"{result.first} {result.kind} {result.second} in {result.measure}"
         case = SubElement(suite, "testcase", classname="heldout", name=printable(title))
-        verdict = gate_sentence(result)
-        if result.passed:
-            properties = SubElement(case, "properties")
-            SubElement(properties, "property", name="verdict", value=verdict)
-        else:
-            SubElement(case, "failure", message=verdict)
+        if not result.passed:
+            SubElement(case, "failure", message=gate_sentence(result))
+        SubElement(case, "system-out").text = gate_sentence(result)
     indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suite, encoding="unicode")}\n'

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results.results import Results
     from heldout.report.standing import Standing
 
-MOST: Final = 60  # rows of splits that are shown; the file has all
+MOST: Final = 100  # rows of splits that are shown; the file has all
 _OPTIMISTIC: Final = (
     "The training score is measured on the data used for tuning and is therefore optimistic."
 )
@@ -118,24 +118,23 @@ def tuning_tables(results: Results, *, full: bool = False) -> list[Table]:
     settings = results.manifest["settings"]
     measure, rows = str(settings["tune_for"]), []
     for system in results.summary:
-        if system["tuned"]:
-            own = results.estimate(system["name"], measure) if measure in results.measures else {}
-            same = [
-                each["times"] for each in system["chosen"] if each["parameters"] == system["ship"]
-            ]
-            words, splits = (
-                selected(results, system["ship"]),
-                f"{sum(same)} of {settings['splits']}",
-            )
-            scores = _score(own.get("train")), _score(own.get("optimism"), "+z.4f")
-            rows.append([system["name"], words, splits, *scores])
+        if not system["tuned"]:
+            continue
+        own = results.estimate(system["name"], measure) if measure in results.measures else {}
+        ship, chosen = system["ship"], system["chosen"]
+        same = sum(choice["times"] for choice in chosen if choice["parameters"] == ship)
+        scores = _score(own.get("train")), _score(own.get("optimism"), "+z.4f")
+        words = selected(results, ship)
+        rows.append([system["name"], words, f"{same} of {settings['splits']}", *scores])
+    if not rows:
+        return []
     head = ["tuned system", "selected parameters", "splits", "training score", "optimism"]
     table = Table(head, rows, left=2)
     if not full:
-        return [table.columns(range(4)).without_empty()] if rows else []
+        return [table.columns(range(4)).without_empty()]
     table = table.without_empty()
     notes = [_OPTIMISTIC] if "training score" in table.head else []
-    return [replace(table, rows=table.cells, notes=[*notes, _PESSIMISTIC])] if rows else []
+    return [replace(table, rows=table.cells, notes=[*notes, _PESSIMISTIC])]
 
 
 def selected(results: Results, parameters: dict[str, Any]) -> str:
@@ -198,6 +197,12 @@ def result_lines(results: Results, *, full: bool = False) -> list[str]:
         side = "validation part" if validation else f"{inner}training side"
         tuned = f"; parameters tuned for {settings['tune_for']}{judges} on the {side} of each"
     lines.append(f"{settings['plan_in_words']}{tuned}.")
+    one_by_one = results.unit == "instance" and len(results.split_values(results.systems[0])) > 1
+    if results.task == "classification" and one_by_one:
+        lines.append(
+            "Leave-one-out removes the held-out row from its class: a majority vote on balanced "
+            "classes is wrong every time; use stratified folds if systems depend on class shares."
+        )
     lines += [
         f"{estimate['measure']} is undefined for {system['name']}: {estimate['reason']}."
         for system in results.summary

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from heldout.as_json import plain
-from heldout.infer.comparison import note_measures
 from heldout.infer.order_agreement import measured_agreement, verdict_changes
 from heldout.report.answers import interval, number
 from heldout.report.table import printable
@@ -19,20 +17,6 @@ if TYPE_CHECKING:
 
 LISTED: Final = 5  # pairs that a sentence names
 CORRELATIONS: Final = {"kendall": "Kendall's tau", "tau_ap": "AP correlation", "rbo": "RBO"}
-
-
-def comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Comparisons as JSON has them, each with its agreement with the first."""
-    first, *others = note_measures(comparisons)
-    records = [first.to_dict()]
-    for other in others:
-        agreement = {
-            "measure": first.scores.measure,
-            "correlations": measured_agreement(first, other),
-            "verdict_changes": list(verdict_changes(first, other)),
-        }
-        records.append(other.to_dict() | {"agreement": plain(agreement)})
-    return records
 
 
 def agreement_lines(comparisons: Sequence[Comparison]) -> list[str]:

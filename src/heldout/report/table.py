@@ -270,11 +270,12 @@ def _latex(table: Table) -> str:
 
 
 def _paper(table: Table) -> str:
-    """A float; its caption are the notes, which say what the marks mean."""
+    """A float; its caption are title and notes, which say what the marks mean."""
+    caption = escape_latex(" ".join(filter(None, [table.title, *table.notes])))
+    tabular = _latex(replace(table, rows=table.cells, title="", notes=()))
     return (
         "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n"
-        f"\\caption{{{escape_latex(' '.join(table.notes))}}}\n"
-        f"{_latex(replace(table, rows=table.cells, notes=()))}\\end{{table}}\n"
+        f"\\caption{{{caption}}}\n{tabular}\\end{{table}}\n"
     )
 
 

@@ -110,9 +110,9 @@ def test_what_is_wrong_is_said_in_a_line(place, tmp_path, capsys):
     (tmp_path / "a.run").write_text("")
     given, page = place / "query", tmp_path / "x.html"
     for arguments, said in (
-        ([tmp_path / "no"], "does not exist: name a results folder"),
+        ([tmp_path / "no"], "has no results"),
         ([tmp_path], "no manifest.json"),
-        ([tmp_path / "a.run"], "heldout compare ... -o report.html"),
+        ([tmp_path / "a.run"], "has no results"),
         ([given, "--collection", tmp_path / "c"], "not the collection of the experiment"),
         ([given, "-o", tmp_path / "no" / "x.html"], "does not exist: create it"),
         ([given, "-o", tmp_path], "is a folder: name a file"),

@@ -49,8 +49,7 @@ ESTIMANDS: Final[dict[Estimand, str]] = {
 }
 """What an estimate is of, in words."""
 
-PRO: Final = 10
-"""Ranks of Pro10: a query with as many relevant documents, or more, has the full weight."""
+PRO: Final = 10  # a query with as many relevant documents, or more, has the full weight in Pro10
 _FEWEST: Final = 100  # replicates of an estimate that is one of many, at least
 
 

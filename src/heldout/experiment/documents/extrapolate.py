@@ -37,20 +37,17 @@ if TYPE_CHECKING:
 
 FARTHEST: Final = 100  # sets larger or smaller by more than this factor are refused
 _STEPS: Final = 200
-_FEW: Final = 30
-"""With fewer relevant documents of a grade, its rates are estimated from all grades."""
+_FEW: Final = 30  # with fewer relevant documents of a grade, its rates are those of all grades
 _LAST: Final = np.iinfo(np.int64).max
 _RATES: Final = 80
 _LEAST: Final = 1e-3
 _WIDTH: Final = 0.5
 _CELLS: Final = 1 << 22  # probabilities that are looked up together
-_MODEL_ERROR: Final = 0.02
-"""Standard deviation of the bias between collections, at five times the size."""
+_MODEL_ERROR: Final = 0.02  # deviation of the bias between collections, at five times the size
 _NEEDS_NON_RELEVANT: Final = frozenset(
     {"Bpref", "infAP", "Judged", "Unjudged", "NumQ", "NumRet", "NumRel", "NumRelRet", "Set_P"}
 )
-_FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
-"""Their value depends on the first relevant document alone, of which a sample says little."""
+_FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})  # of which a sample says little
 
 
 def check_extrapolation(measures: Sequence[Measure]) -> None:

@@ -51,12 +51,10 @@ if TYPE_CHECKING:
 _CELLS: Final = 1 << 24
 _TOGETHER: Final = 1 << 17  # judgements × replicates that are evaluated together
 _CARRIED: Final = 40
-_QUICK: Final = 100
-"""Replicates, and steps of the mixture, for the variance of an estimate for another size."""
+_QUICK: Final = 100  # replicates, and steps of the mixture, for the variance at another size
 _LOTS: Final = 256
 _LEFT_OUT: Final = 85  # of 256 lots, the number left out: a third
-_LEFT_OUT_ABSOLUTE: Final = 51
-"""A fifth, for measures that are not relative to the number of relevant documents."""
+_LEFT_OUT_ABSOLUTE: Final = 51  # a fifth, for measures not relative to the number of relevant
 _ABSOLUTE: Final = frozenset({"P", "RBP"})
 SAME_SIZE: Final = 0.01  # sizes with a smaller relative difference are treated as equal
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.manifest import Manifest
 
-EXPERIMENT: Final = "experiment.toml"
-"""The fields of the experiment, to repeat it; paths are relative to the folder of the run."""
+EXPERIMENT: Final = "experiment.toml"  # to repeat it; paths are relative to the folder of the run
 SUMMARY: Final = "summary.json"
 TIMINGS: Final = "timings.json"
 _TABLES: Final = ("values", "folds", "surface", "splits", "machine")

@@ -471,7 +471,7 @@ class Results(Comparable, Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest, the summary of each system, notes and comparisons, as in JSON."""
-        from heldout.report.order_agreement import comparison_records
+        from heldout.infer.order_agreement import comparison_records
 
         compared, refused = self.comparisons
         return {

@@ -62,16 +62,13 @@ an end of the grid).
 Of estimators also baseline (whether it was added) and notes; of rankings differences, if documents
 are held out, and choices, if queries are: see `query_choices`."""
 
-_HALVES: Final = ("halves", "target_halves")
-"""Fields of estimates that are for differences between systems, and not shown."""
+_HALVES: Final = ("halves", "target_halves")  # fields of estimates that are for differences
 
 
 def system_summary(system: Any, outcome: Outcome) -> SystemSummary:
     """Return the summary of a system of any task, as plain values; estimates are added to it."""
-    final, times = (
-        outcome.choices[ALL].number,
-        Counter(fold.choice.number for fold in outcome.folds),
-    )
+    final = outcome.choices[ALL].number
+    times = Counter(fold.choice.number for fold in outcome.folds)
     summary: SystemSummary = {
         "name": system.name,
         "points": len(outcome.points),
@@ -117,9 +114,8 @@ def ranking_estimates(prepared: PreparedRankings, outcome: RankedOutcome) -> lis
     """Return the estimate of each measure."""
     by, trained = prepared.experiment.by, int(for_training(prepared).sum())
     records = []
-    for row, (measure, values) in enumerate(
-        zip(prepared.measures, outcome.per_query(), strict=True)
-    ):
+    pairs = zip(prepared.measures, outcome.per_query(), strict=True)
+    for row, (measure, values) in enumerate(pairs):
         known = values[np.isfinite(values)]
         record: EstimateRecord = {
             "measure": str(measure),

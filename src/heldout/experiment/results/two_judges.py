@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from heldout.experiment.outcomes import HeldOut, RankedOutcome
     from heldout.experiment.prepare import PreparedRankings
     from heldout.experiment.results.results import Results
-    from heldout.experiment.results.summary import EstimateRecord
-    from heldout.infer.prediction_powered import Combined
     from heldout.measure.ranking.run_checks import ScoredRun
     from heldout.resample.split import Splits
 
@@ -173,29 +171,25 @@ def combine(
         notes = [*notes, *(machine_notes(scores) if len(results.systems) == 1 else ())]
         for number, entry in enumerate(results.summary):
             record = next(own for own in entry["estimates"] if own["measure"] == str(measure))
-            record |= _combined(system_estimates(scores, number, prepared.experiment.level))
-            record["left_out"] = len(people) - len(scores.units) - trained
+            estimates = system_estimates(scores, number, prepared.experiment.level)
+            human, machine, combined = (
+                {"value": interval.estimate, "low": interval.low, "high": interval.high}
+                for interval in (estimates.human, estimates.machine, estimates.combined)
+            )
+            record |= {
+                **combined,
+                "interval": estimates.combined.method,
+                "estimator": "combined, of human and machine judgements",
+                "machine": {
+                    "human": human,
+                    "machine": machine,
+                    "weight": estimates.weight,
+                    "machine_queries": estimates.machine_queries,
+                    "effective_queries": estimates.effective,
+                },
+                "left_out": len(people) - len(scores.units) - trained,
+            }
             if prepared.experiment.tune_on == "machine":
                 record["train"] = record["optimism"] = None  # of other judgements
     kept = results.manifest["notes"]
     kept += [plain for note in distinct(notes) if (plain := note.to_dict()) not in kept]
-
-
-def _combined(estimates: Combined) -> EstimateRecord:
-    """Return what combined estimates change in the estimate from human judgements."""
-    human, machine, combined = (
-        {"value": interval.estimate, "low": interval.low, "high": interval.high}
-        for interval in (estimates.human, estimates.machine, estimates.combined)
-    )
-    return {
-        **combined,
-        "interval": estimates.combined.method,
-        "estimator": "combined, of human and machine judgements",
-        "machine": {
-            "human": human,
-            "machine": machine,
-            "weight": estimates.weight,
-            "machine_queries": estimates.machine_queries,
-            "effective_queries": estimates.effective,
-        },
-    }

@@ -21,10 +21,9 @@ from heldout.errors import HeldoutError, InputError, failure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-FILE_MODULE: Final = "heldout_experiment_"
-"""The prefix of modules loaded from a file; the rest of the name is its path."""
+FILE_MODULE: Final = "heldout_experiment_"  # begins the names of modules loaded from a file
+# Packages whose code need not be hashed: their versions are in the manifest.
 _VERSIONED: Final = ("heldout", "sklearn", "numpy", "scipy", "builtins")
-"""Packages whose code need not be hashed: their versions are in the manifest."""
 _INSTALLED: Final = re.compile(r"[/\\](site|dist)-packages[/\\]")
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -50,21 +49,19 @@ def load_reference(reference: str, folder: Path | None = None, *, system: str = 
     if is_file and not path.is_file():
         raise InputError(f"{of_system}{path}: no such file")
     with users_code(f"{of_system}{place}"):
-        module = _load_file(path) if is_file else importlib.import_module(place)
+        if is_file:
+            import cloudpickle  # type: ignore[import-untyped] # rarely needed
+
+            name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
+            spec: Any = importlib.util.spec_from_file_location(name, path)
+            module = sys.modules[name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            cloudpickle.register_pickle_by_value(module)  # a worker cannot import it by this name
+        else:
+            module = importlib.import_module(place)
     if not hasattr(module, attribute):
         raise InputError(f"{of_system}{place} has no {attribute!r}")
     return getattr(module, attribute)
-
-
-def _load_file(path: Path) -> Any:
-    import cloudpickle  # type: ignore[import-untyped] # rarely needed
-
-    name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
-    spec: Any = importlib.util.spec_from_file_location(name, path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    cloudpickle.register_pickle_by_value(module)  # a worker cannot import it by this name
-    return module
 
 
 def qualified_name(call: Any) -> str:

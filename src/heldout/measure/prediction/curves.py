@@ -23,19 +23,7 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Floats
 
-__all__ = [
-    "HullPoint",
-    "Mixture",
-    "RocCurve",
-    "RocHull",
-    "curves",
-    "hull_of",
-    "roc_curve",
-    "roc_hull",
-]
-
-ON_LINE: Final = 1e-12
-"""Points closer to a line than this are on it."""
+ON_LINE: Final = 1e-12  # points closer to a line than this are on it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,15 +72,21 @@ def evaluate_predictions(
         about, notes = [_OF_NUMBERS], _notes(several)
     else:
         wanted = parse_measures(names or DEFAULT_CLASS_MEASURES, "classification", **defaults)
-        classed = _with_positive(cast("Sequence[ClassPredictions]", predictions), positive)
+        classed = one_set_of_classes(cast("Sequence[ClassPredictions]", predictions))
         classes = classed[0].classes
+        if positive is not None or len(classes) == 2:
+            positive = classes[positive_number(classes, positive)]
+        classed = [replace(one, positive=positive) for one in classed]
         for measure in wanted:
             if measure.parameters.get("class") not in (None, *classes):
                 raise MeasureError(f"{measure}: no such class; there are {', '.join(classes)}")
         if not names:  # hide default measures that no system has, but never requested ones
             wanted = [measure for measure in wanted if any(_has(one, measure) for one in classed)]
         several, baselines = [*classed], [*_class_baselines(classed[0])]
-        about = [_OF_CLASSES, *_variants(wanted, classes)]
+        areas = [one for one in wanted if one.family == "AUC" and len(classes) > 2]
+        how = "one class against the rest (ovr)"  # there are several of three or more classes
+        about = [f"{one}: {how}, {one.parameters['average']} average" for one in areas]
+        about.insert(0, _OF_CLASSES)
         notes = [*_notes(several), *(note for one in classed for note in _reversed(one))]
     data = {one.name: one for one in several}
     # An experiment has stored the predictions of its own baselines.
@@ -94,17 +100,6 @@ def evaluate_predictions(
         (*(about if own else about[1:]), *_how_units_count(several)),
         defaults=defaults,
     ).compute(progress)
-
-
-def _with_positive(
-    predictions: Sequence[ClassPredictions], positive: str | None
-) -> list[ClassPredictions]:
-    """Return the predictions with the same classes, of two with a positive one."""
-    several = one_set_of_classes(predictions)
-    classes = several[0].classes
-    if positive is not None or len(classes) == 2:
-        positive = classes[positive_number(classes, positive)]
-    return [replace(one, positive=positive) for one in several]
 
 
 def _has(given: ClassPredictions, measure: Measure) -> bool:
@@ -146,13 +141,6 @@ def _class_baselines(first: ClassPredictions) -> list[ClassPredictions]:
         positive=first.positive,
     )
     return [majority, random]
-
-
-def _variants(measures: Sequence[Measure], classes: Sequence[str]) -> list[str]:
-    """Say which AUC this is: there are several of three or more classes."""
-    areas = [measure for measure in measures if measure.family == "AUC" and len(classes) > 2]
-    words = "one class against the rest (ovr)"
-    return [f"{area}: {words}, {area.parameters['average']} average" for area in areas]
 
 
 def _notes(several: Sequence[Predictions]) -> list[Note]:

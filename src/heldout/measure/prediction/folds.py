@@ -249,11 +249,11 @@ def fold_scores(several: Sequence[Predictions], measure: Measure) -> tuple[Score
     check_same_truth(several)
     _check_same_splits(several)
     check_same_weights(several)
-    share = _test_share(several[0])
     same = same_sides(several[0])
     times = Counter(same.values())
     if len(times) < 2:
         raise InputError("there is only one fold: compare by unit")
+    share = _test_share(several[0])
     notes = crossing_notes(several[:1])
     table = {}
     for system in several:
@@ -302,8 +302,6 @@ def _test_share(system: Predictions) -> float:
     """Return the mean of n_test / n_train: the other folds of a repeat are the training data."""
     splits = split_names(system)
     tested = Counter(splits)
-    if len(tested) < 2:
-        raise InputError("there is only one fold: compare by unit")
     units = dict.fromkeys(splits, len(set(system.units)))
     if system.repeats and system.folds:
         sizes = Counter(system.repeats)

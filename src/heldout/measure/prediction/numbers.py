@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats
 
 loss = partial(measure, task="regression", bounds=(0.0, math.inf), higher_is_better=False)
-"""The decorator of errors of any size."""
 gain = partial(measure, task="regression", bounds=(-math.inf, 1.0))
-LEAST: Final = 1e-12
-"""A sample in which all numbers are equal has a variance of rounding errors up to this share."""
+LEAST: Final = 1e-12  # share of the variance up to which that of equal numbers is rounding errors
 
 
 @loss("RMSE", aliases=("root_mean_squared_error",))

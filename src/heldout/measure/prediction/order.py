@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.words import Flags, Floats, Ints
 
+# Weights of positive and of negative units at each score, ascending -> one score per row.
 Ranked = Callable[["Floats", "Floats"], "Floats"]
-"""Weights of positive and of negative units at each score, ascending -> one score per row."""
 
 
 class Ties(NamedTuple):
@@ -164,16 +164,7 @@ def average_precision(given: ClassPredictions, *, class_: str | None = None) -> 
 # midranks instead of all pairs (Sun & Xu 2014, IEEE Signal Processing Letters 21)
 
 
-class AucCovariance(NamedTuple):
-    """The AUCs of several classifiers on the same units, and their covariance."""
-
-    areas: Floats
-    covariance: Floats
-    positives: int
-    negatives: int
-
-
-def auc_covariance(positive: ArrayLike, scores: ArrayLike) -> AucCovariance:
+def auc_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[Floats, Floats]:
     """Return AUCs and their covariance; scores have one row per unit, one column per classifier."""
     columns = np.atleast_2d(np.asarray(scores, np.float64).T)
     checked = [labelled(positive, column) for column in columns]
@@ -185,7 +176,7 @@ def auc_covariance(positive: ArrayLike, scores: ArrayLike) -> AucCovariance:
         )
     shares = np.array([auc_components(flags, values) for _, values in checked])
     covariance = np.cov(shares[:, flags]) / above + np.cov(shares[:, ~flags]) / below
-    return AucCovariance(shares[:, flags].mean(axis=1), np.atleast_2d(covariance), above, below)
+    return shares[:, flags].mean(axis=1), np.atleast_2d(covariance)
 
 
 def auc_components(positive: Flags, scores: Floats) -> Floats:

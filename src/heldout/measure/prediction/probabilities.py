@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats, Ints
 
 loss = partial(measure, task="classification", higher_is_better=False, needs="probabilities")
-"""The decorator of errors of probabilities."""
 by_scores = partial(measure, task="classification", needs="scores")
-"""The decorator of measures of scores."""
 
 
 def scores_of(given: ClassPredictions) -> Floats:

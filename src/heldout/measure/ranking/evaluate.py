@@ -10,7 +10,6 @@ import numpy as np
 from heldout.data.qrels import Qrels
 from heldout.data.run import Run, as_runs
 from heldout.errors import Argument, InputError, MeasureError
-from heldout.measure.base import Means
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.names import parse_measures
 from heldout.measure.ranking.run_checks import (
@@ -94,7 +93,7 @@ def evaluate_runs(
         digest = ranking_digest(run) if len(items) > 1 else None
         scored.append(score_run(judgements, run, wanted, depth)._replace(digest=digest))
         if both is not None:
-            by_machine.append(both.score(run, wanted, depth))
+            by_machine.append(score_run(both.machine, run, wanted, depth))
         if progress:
             progress(len(scored), len(items))
     if not scored:
@@ -169,9 +168,6 @@ def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
 
     names, units = evaluation.names, evaluation.units()
     refuse_incomparable(measure)
-    first = evaluation.unit_scores(names[0], measure)
-    if not isinstance(first, Means) or first.how == "geometric":
-        raise MeasureError(f"{measure} has no mean over queries: compare another, such as AP")
     runs: list[ScoredRun] = [evaluation.data[name] for name in names]
     kept = set(units)
     dropped = tuple(query for query in evaluation.truth.queries if query not in kept)

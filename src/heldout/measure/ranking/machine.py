@@ -10,13 +10,12 @@ import numpy as np
 
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError
-from heldout.measure.ranking.run_checks import run_notes, score_run
+from heldout.measure.ranking.run_checks import run_notes
 from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.run import Run
     from heldout.data.scores import MachineScores
     from heldout.measure.base import Measure
     from heldout.measure.evaluation import Evaluation
@@ -36,10 +35,6 @@ class JudgedTwice(NamedTuple):
     name: str  # of the machine; empty if it is unknown
     assume_random: bool
     notes: tuple[Note, ...]
-
-    def score(self, run: Run, measures: Sequence[Measure], depth: int | None = None) -> ScoredRun:
-        """Measure a run under the machine's judgements."""
-        return score_run(self.machine, run, measures, depth)
 
     def evaluation(
         self, runs: Sequence[ScoredRun], measures: Sequence[Measure], missing: str
