@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from heldout.report.standing import Standing
 
-SIZE, LARGE = 230, 380  # of a panel, and of one chart
-JUDGES, ENDS = ("human", "machine"), ("estimate", "low", "high")
+LARGE, SIZE = 380, 230  # of one chart, and of each panel if there are several
 LABELLED: Final = 12  # systems up to which the points are named
 
 
@@ -37,29 +36,28 @@ def grade_confusion(record: Mapping[str, Any]) -> draw.Chart:
         for machine, count in zip(record["grades"], counts, strict=True)
     ]
     frame = draw.table("judge human machine pairs share", rows)
-    grades, share = frame["human"].unique().sort().to_list(), "share of the human grade"
-    legend = alt.Legend(format=".0%", titleOrient="top")
-    cells = draw.data(frame).mark_rect(strokeWidth=0)
+    legend = alt.Legend(title="share of the human grade", format=".0%", titleOrient="top")
+    cells = alt.Chart().mark_rect(strokeWidth=0)
     cells = cells.encode(
-        x=alt.X("machine:O", title="machine grade", sort=grades, axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("human:O", title="human grade", sort=grades[::-1]),
-        color=alt.Color("share:Q", title=share, scale=alt.Scale(domain=[0, 1]), legend=legend),
+        x=alt.X("machine:O", title="machine grade", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("human:O", title="human grade", sort="descending"),
+        color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1]), legend=legend),
         tooltip=draw.tips("judge", "human", "machine", pairs=",d", share=".1%"),
     )
     caption = (
         "Share of each human grade (row) that the machine gave each of its grades (column). Equal "
         "grades are on the diagonal, overrating is to its right."
     )
-    by = "judge" if len(record["judges"]) > 1 else None
-    drawing = draw.panels(cells, frame=frame, by=by, size=SIZE)
+    drawing = draw.panels(cells, frame=frame, by="judge", sizes=(SIZE, SIZE))
     return draw.Chart("grade-confusion", "Machine grades by human grade", caption, frame, drawing)
 
 
 def score_agreement(record: Mapping[str, Any], order: int) -> draw.Chart:
     """Scores of systems under human and machine judgements, in one of the measures."""
     measure = record["judges"][0]["orders"][order]["measure"]
+    ends = [(by, end) for by in ("human", "machine") for end in ("estimate", "low", "high")]
     rows = [
-        (judge["name"], system["name"], *(system[by][end] for by in JUDGES for end in ENDS))
+        (judge["name"], system["name"], *(system[by][end] for by, end in ends))
         for judge in record["judges"]
         for system in judge["orders"][order]["systems"]
     ]
@@ -97,23 +95,16 @@ def _points(
     """A point per system with intervals in both directions; a diagonal if scales are the same."""
     frame = draw.table("panel system x x_low x_high y y_low y_high", rows)
     ends = [[*frame[axis], *frame[f"{axis}_low"], *frame[f"{axis}_high"]] for axis in "xy"]
-    scales = [draw.padded(ends[0] + ends[1]) if same else draw.padded(part) for part in ends]
-    axis = alt.Axis(tickCount=5)  # more labels do not fit a panel
-    across = alt.X("x:Q", title=x, scale=scales[0], axis=axis)
+    scales = [draw.padded(ends[0] + ends[1] if same else part) for part in ends]
+    across = alt.X("x:Q", title=x, scale=scales[0], axis=alt.Axis(tickCount=5))  # of a panel
     up = alt.Y("y:Q", title=y, scale=scales[1])
-    base = alt.Chart().encode(
-        x=across, y=up, tooltip=draw.tips("system", ("x", x, ".4f"), ("y", y, ".4f"))
-    )
+    tips = draw.tips("system", ("x", x, ".4f"), ("y", y, ".4f"))
+    base = alt.Chart().encode(x=across, y=up, tooltip=tips)
     bars = base.mark_rule(strokeWidth=1, style="faint")
     parts: list[Any] = [draw.diagonal(across, up, scales[0].domain)] if same else []
-    parts += [
-        bars.encode(x=alt.X("x_low:Q", title=x, scale=scales[0]), x2="x_high:Q"),
-        bars.encode(y=alt.Y("y_low:Q", title=y, scale=scales[1]), y2="y_high:Q"),
-        base.mark_point(),
-    ]
+    parts += [bars.encode(x="x_low:Q", x2="x_high:Q"), bars.encode(y="y_low:Q", y2="y_high:Q")]
+    parts.append(base.mark_point())
     if frame["system"].n_unique() <= LABELLED:
-        parts.append(
-            base.mark_text(style="label", align="left", dx=6, dy=-6).encode(text="system:N")
-        )
-    by, size = ("panel", SIZE) if frame["panel"].n_unique() > 1 else (None, LARGE)
-    return frame, draw.panels(*parts, frame=frame, by=by, size=size)
+        names = base.mark_text(style="label", align="left", dx=6, dy=-6)
+        parts.append(names.encode(text="system:N"))
+    return frame, draw.panels(*parts, frame=frame, by="panel", sizes=(LARGE, SIZE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import altair as alt
 import numpy as np
@@ -48,6 +48,28 @@ def null(comparison: Comparison, gap: Gap) -> Iterator[draw.Chart]:
     shares = [np.histogram(inside[part], edges)[0] / len(means) for part in (~beyond, beyond)]
     columns = dict(zip(KINDS, shares, strict=True))
     frame = pl.DataFrame({"low": edges[:-1], "high": edges[1:], **columns, "observed": observed})
+    # Shares are stacked here, not by Vega: a bin may hold some of both kinds.
+    bars = frame.rename(KINDS).unpivot(
+        list(KINDS.values()), index=["low", "high"], variable_name="kind", value_name="share"
+    )
+    bars = bars.with_columns(top=pl.col("share").cum_sum().over("low"))
+    bars = bars.with_columns(bottom=pl.col("top") - pl.col("share")).filter(pl.col("share") > 0)
+    scale = draw.padded([*bars["low"], *bars["high"], observed], 0.03)
+    title = f"mean difference in {scores.measure} under random signs"
+    drawing = draw.layers(
+        draw.data(bars)
+        .mark_bar(binSpacing=1)
+        .encode(
+            x=alt.X("low:Q", title=title, scale=scale),
+            x2="high:Q",
+            y=alt.Y("bottom:Q", axis=alt.Axis(format="%", title="share of sign assignments")),
+            y2="top:Q",
+            color=draw.look(alt.Color, "kind", list(KINDS.values()), legend=alt.Legend(columns=1)),
+            tooltip=draw.tips(("kind", ""), low="+.4f", high="+.4f", share=".2%"),
+        ),
+        draw.data(frame.head(1)).mark_rule(style="frame").encode(x="observed:Q"),
+        height=240,
+    )
     caption = (
         f"If {gap.first} and {gap.second} were equally good, each difference would be as likely to "
         f"have the opposite sign. Randomization test: {p_words(test.p)} ({test.detail}). Drawn "
@@ -58,30 +80,4 @@ def null(comparison: Comparison, gap: Gap) -> Iterator[draw.Chart]:
         many, how = len(comparison.claims), comparison.analysis.correction
         caption += f" One of {many} comparisons: {p_words(claim.adjusted)} adjusted by {how}."
     title = "Could the difference be due to chance?"
-    yield draw.Chart("null", title, caption, frame, _histogram(frame, scores.measure, observed))
-
-
-def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> Any:
-    within, both = pl.col("within"), pl.col("within") + pl.col("beyond")
-    parts = (("within", pl.lit(0.0), within), ("beyond", within, both))
-    # Shares are stacked here, not by Vega: a bin may hold some of both kinds.
-    bars = pl.concat(
-        frame.select("low", "high", bottom=low, top=high, share=name, kind=pl.lit(KINDS[name]))
-        for name, low, high in parts
-    ).filter(pl.col("share") > 0)
-    scale = draw.padded([*bars["low"], *bars["high"], observed], 0.03)
-    share = alt.Axis(format="%", title="share of sign assignments")
-    line = draw.data(frame.select("observed").head(1))
-    histogram = draw.data(bars).mark_bar(binSpacing=1)
-    return draw.layers(
-        histogram.encode(
-            x=alt.X("low:Q", title=f"mean difference in {measure} under random signs", scale=scale),
-            x2="high:Q",
-            y=alt.Y("bottom:Q", axis=share),
-            y2="top:Q",
-            color=draw.look(alt.Color, "kind", list(KINDS.values()), legend=alt.Legend(columns=1)),
-            tooltip=draw.tips(("kind", ""), low="+.4f", high="+.4f", share=".2%"),
-        ),
-        line.mark_rule(style="frame").encode(x="observed:Q"),
-        height=240,
-    )
+    yield draw.Chart("null", title, caption, frame, drawing)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import altair as alt
 import numpy as np
 import polars as pl
 
 from heldout.data.predictions import positive_number
-from heldout.errors import InputError
 from heldout.infer.intervals import wilson
-from heldout.measure.base import Undefined, definitions
+from heldout.measure.base import definitions
 from heldout.measure.prediction.curves import curves, roc_hull
 from heldout.measure.prediction.probabilities import calibration_bins
 from heldout.notes import count_of
@@ -27,18 +26,23 @@ if TYPE_CHECKING:
 
 MOST_POINTS: Final = 400  # of a curve that are drawn
 SIZE, SMALL = 360, 210  # of one chart, and of each panel if there are several
-TITLES: Final = {
-    "roc": ("ROC curves and convex hull", "false positive rate", "true positive rate", "AUC"),
-    "precision-recall": ("Precision and recall", "recall", "precision", "average precision"),
-}
-COLUMNS: Final = {
-    "roc": ("fp_rate", "tp_rate", "threshold", "auc"),
-    "precision-recall": ("recall", "precision", "threshold", "average_precision"),
-}
-CAPTIONS: Final = {
-    "roc": "Wide grey line: convex hull, reached by mixing systems at random; a system that is "
-    "below it everywhere is never the best choice. Dashed: random guessing.",
-    "precision-recall": "Dashed: the share of positive rows, the precision of random guessing.",
+HULL: Final = (
+    "Wide grey line: convex hull, reached by mixing systems at random; a system that is below it "
+    "everywhere is never the best choice. Dashed: random guessing."
+)
+CURVES: Final = {  # title, columns of both axes and of the area, name of the area, how to read it
+    "roc": (
+        "ROC curves and convex hull",
+        ("fp_rate", "tp_rate", "auc"),
+        ("false positive rate", "true positive rate", "AUC"),
+        HULL,
+    ),
+    "precision-recall": (
+        "Precision and recall",
+        ("recall", "precision", "average_precision"),
+        ("recall", "precision", "average precision"),
+        "Dashed: the share of positive rows, the precision of random guessing.",
+    ),
 }
 
 
@@ -62,39 +66,36 @@ def curve(
     positive: str | None = None,
 ) -> draw.Chart:
     """ROC or precision-recall curves of the systems; of three or more classes a panel for each."""
-    classes, roc = several[0].classes, key == "roc"
-    rows: list[tuple[Any, ...]] = []
+    title, (across, up, area_column), (x_title, y_title, area_name), reading = CURVES[key]
+    classes, roc, rows = several[0].classes, key == "roc", []
     names = [positive] if positive else classes[-1:] if len(classes) == 2 else classes
     for name in names:
         lines = curves(several, name)
         hull = roc_hull(lines)
         corners = {point[:2] for point in hull.points}
+        precision = definitions("classification")["average-precision"].make({"class": name})
         for system, line in zip(several, lines.values(), strict=True):
             share = float(line.true[-1] / (line.true[-1] + line.false[-1]))
             rates = (line.fp_rate, line.tp_rate) if roc else (line.tp_rate, line.precision)
-            area = line.area if roc else _average_precision(system, name)
+            area = line.area if roc else precision.compute(system)
             points = np.column_stack([*rates, line.thresholds])[_thinned(line, corners)]
             for a, b, mark in points[np.isfinite(points[:, 1])].tolist():
                 threshold = mark if math.isfinite(mark) else None
                 rows.append((name, system.name, False, a, b, threshold, area, share))
-        edge = (
-            (name, "convex hull", True, *point[:2], None, hull.area, None) for point in hull.points
-        )
-        rows += list(edge) if roc else []
-    across, up, *_, area_name = COLUMNS[key]
-    head = " ".join(["positive system hull", *COLUMNS[key], "share"])
-    full = draw.table(head, rows)
-    title, x_title, y_title, area_title = TITLES[key]
+        edge = [(name, "convex hull", True, *own[:2], None, hull.area, None) for own in hull.points]
+        rows += edge if roc else []
+    columns = f"positive system hull {across} {up} threshold {area_column} share"
+    frame = draw.table(columns, rows)
     alone = len(names) == 1
     labels = [  # colours are not the only distinction: labels have the area, too
-        f"{name} ({area_title} {area:.3f})" if alone and area is not None else name
-        for name, area in full["system", area_name].iter_rows()
+        f"{name} ({area_name} {area:.3f})" if alone else name
+        for name, area in frame["system", area_column].iter_rows()
     ]
-    shown = full.with_columns(label=pl.Series(labels), order=pl.int_range(pl.len()))
+    shown = frame.with_columns(label=pl.Series(labels), order=pl.int_range(pl.len()))
     listed = shown.filter(~pl.col("hull"))["label"].unique(maintain_order=True).to_list()
     x = alt.X(f"{across}:Q", title=x_title, scale=draw.UNIT)
     y = alt.Y(f"{up}:Q", title=y_title, scale=draw.UNIT)
-    formats = {across: ".3f", up: ".3f", "threshold": ".4g", area_name: ".4f"}
+    formats = {across: ".3f", up: ".3f", "threshold": ".4g", area_column: ".4f"}
     legend = alt.Legend(columns=1, symbolType="stroke", symbolStrokeWidth=2)
     front = alt.Chart().mark_line(interpolate="linear" if roc else "step-before")
     front = front.transform_filter("!datum.hull").encode(
@@ -111,44 +112,33 @@ def curve(
     else:
         chance = alt.Chart().mark_rule(style="reference", strokeWidth=1)
         back = [chance.encode(y=alt.Y("mean(share):Q", title=y_title, scale=draw.UNIT))]
-    by, size = (None, SIZE) if alone else ("positive", SMALL)
-    drawing = draw.panels(*back, front, frame=shown, by=by, size=size)
+    drawing = draw.panels(*back, front, frame=shown, by="positive", sizes=(SIZE, SMALL))
     about = f"Positive class: {names[0]}" if alone else "One panel per class against all others"
-    caption = f"{about}. {count_of(len(several[0].units), 'held-out row')}. {CAPTIONS[key]}"
-    return draw.Chart(key, title, caption, full.drop("share" if roc else "hull"), drawing)
-
-
-def _average_precision(system: ClassPredictions, positive: str) -> float | None:
-    measure = definitions("classification")["average-precision"].make({"class": positive})
-    value = measure.compute(system)
-    return None if isinstance(value, Undefined) else value
+    caption = f"{about}. {count_of(len(several[0].units), 'held-out row')}. {reading}"
+    return draw.Chart(key, title, caption, frame.drop("share" if roc else "hull"), drawing)
 
 
 def calibration(several: Sequence[ClassPredictions], positive: str | None = None) -> draw.Chart:
     """Observed frequency by predicted probability, in bins of equal width."""
     rows, classes = [], several[0].classes
     for system in several:
-        if system.scores is None or not system.probabilities:
-            raise InputError(f"{system.name} has no probabilities to calibrate")
         picked = system.scores.argmax(axis=1)
         if positive or len(classes) == 2:  # else the predicted class
-            picked = np.full(len(picked), positive_number(system.classes, positive))
+            picked[:] = positive_number(classes, positive)
         sure, right = system.scores[np.arange(len(picked)), picked], system.truth == picked
         for *bin_of, units, confidence, share in calibration_bins(sure, right):
-            interval = wilson(round(share * units), units, 0.95)
-            bounds = (interval.low, interval.high)
-            rows.append((system.name, *bin_of, units, confidence, share, *bounds))
+            _, low, high, *_ = wilson(round(share * units), units, 0.95)
+            rows.append((system.name, *bin_of, units, confidence, share, low, high))
     frame = draw.table("system from to units confidence share low high", rows)
     names = frame["system"].unique(maintain_order=True).to_list()
     x = alt.X("confidence:Q", title="predicted probability", scale=draw.UNIT)
     y = alt.Y("share:Q", title="observed frequency", scale=draw.UNIT)
-    low = alt.Y("low:Q", title="observed frequency", scale=draw.UNIT)
     formats = {"confidence": ".3f", "share": ".3f", "units": ",", "from": ".2f", "to": ".2f"}
     colour = draw.look(alt.Color, "system", names)
     base = draw.data(frame).encode(x=x, y=y, color=colour, tooltip=draw.tips("system", **formats))
     drawing = draw.layers(
         draw.diagonal(x, y),
-        base.mark_rule(strokeWidth=1.2).encode(y=low, y2="high:Q"),
+        base.mark_rule(strokeWidth=1.2).encode(y="low:Q", y2="high:Q"),
         base.mark_line().encode(strokeDash=draw.look(alt.StrokeDash, "system", names)),
         base.mark_point().encode(shape=draw.look(alt.Shape, "system", names)),
         height=SIZE,

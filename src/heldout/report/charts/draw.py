@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import altair as alt
 import polars as pl
+import polars.selectors as cs
 
 from heldout.data.atomic import write_atomically
 from heldout.errors import InputError
@@ -116,39 +117,31 @@ def _printable(part: Any) -> Any:
 # ---- themes --------------------------------------------------------------------------------------
 
 
-class _Look(NamedTuple):
-    paper: str
-    ink: str
-    faint: str  # secondary text and marks
-    grid: str
-    colours: tuple[str, ...]  # of categories, those with the best contrast first
-    ramp: tuple[str, ...]  # from little to much, also monotone in lightness
-
-
-_LIGHT: Final = _Look(
+# Paper, ink, faint (of secondary text and marks), grid; the colours of categories, those with the
+# best contrast first; a ramp from little to much, also monotone in lightness.
+LIGHT: Final = (
     *("#ffffff", "#1b1f24", "#5a626c", "#e3e6ea"),
-    ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b3a400"),
-    ("#f2f5f9", "#bcd9ec", "#6fb1d9", "#2b83ba", "#0b5a92", "#06325a"),
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b3a400"],
+    ["#f2f5f9", "#bcd9ec", "#6fb1d9", "#2b83ba", "#0b5a92", "#06325a"],
 )
-_DARK: Final = _Look(
+DARK: Final = (
     *("#14171b", "#e8eaed", "#a2abb6", "#2f353c"),
-    ("#56b4e9", "#e69f00", "#2fc79a", "#e29bc3", "#f0e442", "#ff8a4a", "#ffffff", "#5b8def"),
-    ("#1d2733", "#1c4a6e", "#1f74a8", "#4aa3d6", "#93cdf0", "#e2f2fc"),
+    ["#56b4e9", "#e69f00", "#2fc79a", "#e29bc3", "#f0e442", "#ff8a4a", "#ffffff", "#5b8def"],
+    ["#1d2733", "#1c4a6e", "#1f74a8", "#4aa3d6", "#93cdf0", "#e2f2fc"],
 )
 
 
 def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
     """The Vega-Lite configuration of a theme."""
-    look = _DARK if dark else _LIGHT
-    ink = {"color": look.ink, "stroke": look.ink, "fill": look.ink}
-    faint = {"color": look.faint, "stroke": look.faint}
-    text = {"labelColor": look.ink, "titleColor": look.ink, "titleFontWeight": "normal"}
+    paper, ink, faint, grid, colours, ramp = DARK if dark else LIGHT
+    text = {"labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}
     guide = {**text, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220}
     symbols = {"symbolOpacity": 1, "symbolSize": 90, "gradientLength": 150}
-    lines = {"domainColor": look.faint, "tickColor": look.faint, "gridColor": look.grid}
-    title = {"color": look.ink, "subtitleColor": look.faint, "fontSize": 15, "fontWeight": 600}
+    lines = {"domainColor": faint, "tickColor": faint, "gridColor": grid}
+    title = {"color": ink, "subtitleColor": faint, "fontSize": 15, "fontWeight": 600}
+    secondary = {"color": faint, "stroke": faint}
     return {
-        "background": "transparent" if transparent else look.paper,
+        "background": "transparent" if transparent else paper,
         "font": FONT,
         "padding": 8,
         "view": {"stroke": None},
@@ -157,23 +150,18 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
         "axisQuantitative": {"tickCount": 7},
         "legend": {**guide, "labelLimit": 260, "orient": "top", **symbols},
         "header": {**guide, "labelFontWeight": 600, "labelLimit": 300},
-        "range": {
-            "category": list(look.colours),
-            "ordinal": list(look.ramp[2:]),
-            "ramp": list(look.ramp),
-            "heatmap": list(look.ramp),
-        },
-        "mark": {"color": look.colours[0], "tooltip": None},
+        "range": {"category": colours, "ordinal": ramp[2:], "ramp": ramp, "heatmap": ramp},
+        "mark": {"color": colours[0], "tooltip": None},
         "point": {"filled": True, "size": 70, "opacity": 1},
         "line": {"strokeWidth": 2},
-        "rule": {"color": look.colours[0], "strokeWidth": 2},
+        "rule": {"color": colours[0], "strokeWidth": 2},
         "style": {
-            "reference": {**faint, "strokeDash": [4, 3]},
-            "frame": ink,
-            "faint": faint,
-            "label": {"color": look.ink, "fill": look.ink, "fontSize": 12},
-            "badge": {"color": look.paper, "fill": look.paper, "stroke": look.ink},
-            "hull": {**faint, "strokeWidth": 6, "opacity": 0.4},
+            "reference": {**secondary, "strokeDash": [4, 3]},
+            "frame": {"color": ink, "stroke": ink, "fill": ink},
+            "faint": secondary,
+            "label": {"color": ink, "fill": ink, "fontSize": 12},
+            "badge": {"color": paper, "fill": paper, "stroke": ink},
+            "hull": {**secondary, "strokeWidth": 6, "opacity": 0.4},
         },
     }
 
@@ -188,17 +176,10 @@ def table(head: str, rows: Iterable[Sequence[Any]]) -> pl.DataFrame:
 
 def data(frame: pl.DataFrame) -> Any:
     """A chart of the rows of a frame; six digits keep files small, what is not finite is null."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, float):
-            return float(f"{value:.6g}") if math.isfinite(value) else None
-        return value
-
+    digits = cs.float().round_sig_figs(6)
     inline = alt.InlineData(values=[])
     # Set afterwards, unchecked: Altair checks every row when the drawing is written.
-    inline.values = [
-        {name: plain(value) for name, value in row.items()} for row in frame.iter_rows(named=True)
-    ]
+    inline.values = frame.with_columns(pl.when(cs.float().is_finite()).then(digits)).to_dicts()
     return alt.Chart(inline)
 
 
@@ -252,10 +233,12 @@ def layers(*parts: Any, height: int, width: int = WIDTH) -> Any:
     return alt.layer(*parts).properties(width=width, height=height)
 
 
-def panels(*parts: Any, frame: pl.DataFrame, by: str | None, size: int) -> Any:
-    """Square layers over the same numbers; with `by` a panel for each of its values."""
+def panels(*parts: Any, frame: pl.DataFrame, by: str, sizes: tuple[int, int]) -> Any:
+    """Square layers over the same numbers: one, or a smaller panel for each value of a column."""
+    several = frame[by].n_unique() > 1
+    size = sizes[several]
     square = alt.layer(*parts, data=data(frame).data).properties(width=size, height=size)
-    return square.facet(facet=alt.Facet(f"{by}:N", title=None), columns=2) if by else square
+    return square.facet(facet=alt.Facet(f"{by}:N", title=None), columns=2) if several else square
 
 
 def brief(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from heldout.data.predictions import ClassPredictions
     from heldout.experiment.results.results import Results
@@ -51,7 +50,7 @@ def charts(
     texts: Mapping[str, str] | None = None,
     compared: Comparison | None = None,
 ) -> list[Chart]:
-    """Return all charts of an object.
+    """Return all charts of an object, each with key, title, caption, frame and drawing.
 
     Parameters
     ----------
@@ -66,11 +65,6 @@ def charts(
     compared
         For results: the comparison of their systems in this measure, if there is one already.
 
-    Returns
-    -------
-    list of Chart
-        Each with key, title, caption, frame (its numbers) and drawing (an Altair chart).
-
     Examples
     --------
     >>> import heldout
@@ -81,6 +75,8 @@ def charts(
     >>> found[0].frame["mean"].round(2).to_list()
     [0.4, 0.27]
     """
+    if isinstance(of, str | os.PathLike):
+        return charts_of_files([of], measure=measure)
     return _numbered(_charts(of, measure, texts or {}, compared))
 
 
@@ -104,24 +100,27 @@ def chart(
     dark
         Use light text on a dark background.
     """
-    what = f"this {type(of).__name__}"
-    return pick(name, lambda: charts(of, measure=measure, texts=texts), what).themed(dark=dark)
+    drawn = charts(of, measure=measure, texts=texts)
+    return pick(name, drawn, f"this {type(of).__name__}").themed(dark=dark)
 
 
-def pick(name: str, make: Callable[[], Sequence[Chart]], what: str) -> Chart:
+def pick(name: str, drawn: Iterable[Chart], what: str) -> Chart:
     """The chart with a name; ``tuning-2`` is the second of ``tuning``."""
-    kind = re.sub(r"-\d+$", "", name)
-    if kind not in NAMES:
-        from difflib import get_close_matches
+    known = {chart.key: chart for chart in drawn}
+    if name not in known:
+        raise InputError(f"{what}: no chart {name}; available: {', '.join(known)}")
+    return known[name]
 
-        close = get_close_matches(name, NAMES, n=1)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise InputError(f"unknown chart {name!r}: {hint}available: {', '.join(NAMES)}")
-    found = {chart.key: chart for chart in make()}
-    if name not in found:
-        available = ", ".join(found)
-        raise InputError(f"{what}: no chart {name} ({NAMES[kind]}); available: {available}")
-    return found[name]
+
+def _numbered(drawn: Iterable[Chart]) -> list[Chart]:
+    """The second chart of a kind is called ``tuning-2``, and so on."""
+    times: Counter[str] = Counter()
+    charts = []
+    for chart in drawn:
+        times[chart.key] += 1
+        number = f"-{times[chart.key]}" if times[chart.key] > 1 else ""
+        charts.append(chart._replace(key=chart.key + number))
+    return charts
 
 
 def _charts(
@@ -132,26 +131,19 @@ def _charts(
     from heldout.experiment.studies.bias import BiasStudy
     from heldout.infer.agreement import Agreement
     from heldout.infer.comparison import Comparison
-    from heldout.report.charts import agreement, studies, systems
+    from heldout.report.charts import agreement, studies
     from heldout.report.standing import standing
 
     match of:
-        case str() | os.PathLike():
-            yield from charts_of_files([of], measure=measure)
         case Results():
             yield from _of_results(of, measure, texts, compared)
         case Comparison():
-            board = standing(of)
-            yield systems.forest(board)
-            yield systems.pairs(board)
-            yield from _by_query(of, board, texts)
-        case [Comparison(), *_]:
-            if len(of) > 1 and len(of[0].systems) > 2:
+            yield from _of_systems(standing(of), of, texts)
+        case [Comparison(), *others]:
+            if others and len(of[0].systems) > 2:
                 yield agreement.measures([standing(comparison) for comparison in of])
         case BiasStudy():
-            yield studies.bias(of.to_dict())
-            measure = str(of.settings.measure)
-            yield from studies.figures(of.means, of.queries, measure, texts)
+            yield from studies.charts(of, texts)
         case Agreement():
             yield from agreement.charts(of.to_dict())
         case ClassPredictions():
@@ -165,67 +157,55 @@ def _charts(
             )
 
 
-def _numbered(found: Iterable[Chart]) -> list[Chart]:
-    """The second chart of a kind is called ``tuning-2``, and so on."""
-    times: Counter[str] = Counter()
-    charts = []
-    for chart in found:
-        times[chart.key] += 1
-        number = f"-{times[chart.key]}" if times[chart.key] > 1 else ""
-        charts.append(chart._replace(key=chart.key + number))
-    return charts
-
-
-def _by_query(comparison: Comparison, board: Standing, texts: Mapping[str, str]) -> Iterator[Chart]:
+def _of_systems(
+    board: Standing, compared: Comparison | None, texts: Mapping[str, str]
+) -> Iterator[Chart]:
     from heldout.report.charts import chance, systems
+    from heldout.report.standing import standing
 
-    gaps = systems.shown_gaps(board)
-    if board.baseline is None:  # the best system, its closest rival first
-        gaps = [gap for gap in gaps if board.names[0] in {gap.first, gap.second}]
+    yield systems.forest(board)
+    if board.gaps:
+        yield systems.pairs(board)
+    if compared is None:
+        return
+    own = standing(compared)  # of results by document, the board has other differences
+    gaps = systems.shown_gaps(own)
+    if own.baseline is None:  # the best system, its closest rival first
+        gaps = [gap for gap in gaps if own.names[0] in {gap.first, gap.second}]
         gaps.sort(key=lambda gap: abs(gap.value))
     for gap in gaps[:MOST_PAIRS]:
-        yield systems.query_differences(comparison.scores, gap, texts)
-    yield systems.heatmap(comparison.scores, texts)
-    yield from chance.null(comparison, gaps[0])
-    if comparison.friedman is not None:
-        yield systems.critical_difference(comparison)
+        yield systems.query_differences(compared.scores, gap, texts)
+    yield systems.heatmap(compared.scores, texts)
+    yield from chance.null(compared, gaps[0])
+    if compared.friedman is not None:
+        yield systems.critical_difference(compared)
 
 
 def _of_results(
     results: Results, measure: str | None, texts: Mapping[str, str], compared: Comparison | None
 ) -> Iterator[Chart]:
-    from heldout.report.charts import systems, tuning
+    from heldout.report.charts import tuning
     from heldout.report.standing import standing
 
     measure = str(results.estimate(results.systems[0], measure)["measure"])
     if compared is None and len(results.systems) > 1:
         with suppress(HeldoutError):  # such as a measure that is undefined on some split
             compared = results.compare(measure)
-    board = standing(results, measure, compared)
-    yield systems.forest(board)
-    if board.gaps:
-        yield systems.pairs(board)
-    if compared is not None:
-        yield from _by_query(compared, standing(compared), texts)
+    yield from _of_systems(standing(results, measure, compared), compared, texts)
     for entry in results.summary:
         with suppress(HeldoutError):  # it was not tuned, or only one setting could be measured
             yield tuning.tuning(results, entry["name"])
     with suppress(HeldoutError):  # nothing was tuned
         yield tuning.optimism(results, measure)
     if results.task == "classification":
-        yield from _of_predictions(_held_out(results))
-
-
-def _held_out(results: Results) -> list[ClassPredictions]:
-    """The predictions of each system in the first repeat and run, without baselines."""
-    first = replace(results, held_out=results.held_out.filter(repeat=0))
-    several: list[Any] = []
-    for system in [entry["name"] for entry in results.summary if not entry["baseline"]]:
-        try:
-            several.append(first.predictions(system))
-        except InputError:  # units were held out several times
-            several.append(first.fold_predictions(system)[0].predictions)
-    return [replace(predicted, groups=(), folds=()) for predicted in several]
+        first = replace(results, held_out=results.held_out.filter(repeat=0))
+        several: list[Any] = []
+        for system in [entry["name"] for entry in results.summary if not entry["baseline"]]:
+            try:
+                several.append(first.predictions(system))
+            except InputError:  # units were held out several times
+                several.append(first.fold_predictions(system)[0].predictions)
+        yield from _of_predictions([replace(own, groups=(), folds=()) for own in several])
 
 
 def _of_predictions(
@@ -264,15 +244,12 @@ def charts_of_files(
     from heldout.infer.compare import compare
 
     place, alone = Path(paths[0]), len(paths) == 1
-    if alone and (place / "means.csv").is_file() and (place / "queries.csv").is_file():
-        return _numbered(_of_figure_files(place, measure or "score"))
+    if alone and (place.suffix.lower() == ".json" or (place / "means.csv").is_file()):
+        return _numbered(_of_study_files(place, measure or "score"))
     if alone and place.is_dir():
         results = Results.read(place, verify=verify)
         known = stored_collection(place, results, collection)
-        texts = None if known is None else known.queries.to_dict()
-        return charts(results, measure=measure, texts=texts)
-    if alone and place.suffix.lower() == ".json":
-        return _numbered(_of_json(place))
+        return charts(results, measure=measure, texts=known and known.queries.to_dict())
     task = detect_task(paths)
     if alone and not task:
         return charts(compare(read_scores(place, measure, higher_is_better=higher_is_better)))
@@ -281,33 +258,23 @@ def charts_of_files(
             f"{place}: expected one folder, one table, or files of predicted classes; of predicted "
             "numbers, make a table of their errors"
         )
-    read = (read_class_predictions(path, positive=positive) for path in paths)
-    return list(_of_predictions(one_set_of_classes([each for of in read for each in of]), positive))
+    systems = [own for path in paths for own in read_class_predictions(path, positive=positive)]
+    return list(_of_predictions(one_set_of_classes(systems), positive))
 
 
-def _of_json(place: Path) -> list[Chart]:
+def _of_study_files(place: Path, measure: str) -> Iterator[Chart]:
+    import polars as pl
+
     from heldout.report.charts import agreement, studies
 
     try:
-        content = json.loads(place.read_bytes())
-        judged = "judges" in content
-        return list(agreement.charts(content)) if judged else [studies.bias(content)]
-    except (KeyError, TypeError, IndexError, ValueError):
-        raise InputError(f"{place}: not the JSON of heldout study bias or heldout agree") from None
-
-
-def _of_figure_files(place: Path, measure: str) -> list[Chart]:
-    import polars as pl
-
-    from heldout.report.charts import studies
-
-    try:
-        means = pl.read_csv(place / "means.csv")
-        queries = pl.read_csv(place / "queries.csv", schema_overrides={"query": pl.String})
-        ids = queries["query"].unique(maintain_order=True).to_list()
-        number = pl.col("query").replace_strict(ids, range(len(ids)))
-        by_query = queries.select("set", number, "estimator", "estimate", "truth", "pro10").rows()
-        by_set = means.select("draw", "set", "estimator", "estimate", "truth").rows()
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{place}: not the figures of heldout study bias ({error})") from None
-    return list(studies.figures(by_set, by_query, measure, dict.fromkeys(ids, "")))
+        if place.is_dir():
+            yield from studies.charts_of_folder(place, measure)
+        elif "judges" in (content := json.loads(place.read_bytes())):
+            yield from agreement.charts(content)
+        else:
+            yield studies.bias(content)
+    except (KeyError, TypeError, IndexError, ValueError, pl.exceptions.PolarsError):
+        raise InputError(
+            f"{place}: not the output of heldout study bias or heldout agree"
+        ) from None

@@ -102,39 +102,33 @@ def pairs(standing: Standing) -> draw.Chart:
     return draw.Chart("pairs", title, caption, frame, drawing)
 
 
-def query_differences(
-    scores: Scores, gap: Gap, texts: Mapping[str, str] | None = None
-) -> draw.Chart:
+def query_differences(scores: Scores, gap: Gap, texts: Mapping[str, str]) -> draw.Chart:
     """One bar per query, from the largest difference to the smallest."""
-    first, second, unit, hint = gap.first, gap.second, scores.unit, texts or {}
-    up, down = (first, second) if scores.higher_is_better else (second, first)
+    first, second, unit, names = gap.first, gap.second, scores.unit, [gap.first, gap.second]
+    up, down = names if scores.higher_is_better else names[::-1]
     sides = scores.column(first), scores.column(second)
     values = drop_noise(*sides)
-    order = np.argsort(-values, kind="stable")
+    mean = float(values.mean())
     better = np.where(values > 0, up, np.where(values < 0, down, "equal"))
-    units, mean = [scores.units[place] for place in order], float(values.mean())
     frame = pl.DataFrame(
         {
-            "place": np.arange(1, len(units) + 1),
-            "query": units,
-            "text": [draw.brief(hint.get(unit, "")) for unit in units],
-            "first": sides[0][order],
-            "second": sides[1][order],
-            "difference": values[order],
-            "better": better[order].tolist(),
+            "query": scores.units,
+            "text": [draw.brief(texts.get(query, "")) for query in scores.units],
+            "first": sides[0],
+            "second": sides[1],
+            "difference": values,
+            "better": better.tolist(),
         }
     )
-    names = [first, second]
+    frame = frame.sort("difference", descending=True, maintain_order=True)
+    frame = frame.select(pl.int_range(1, pl.len() + 1).alias("place"), pl.all())
+    colour = draw.look(alt.Color, "better", names, title="better", legend=alt.Legend(values=names))
     ends = (("first", first, ".4f"), ("second", second, ".4f"))
-    bars = draw.data(_with_edges(frame, "place")).mark_bar(binSpacing=0)
+    bars = draw.data(frame).mark_bar()
     bars = bars.encode(
-        x=_places(len(frame), f"{scores.size}, sorted by difference"),
-        x2="right:Q",
+        x=_places("place", f"{scores.size}, sorted by difference"),
         y=alt.Y("difference:Q", title=f"difference in {scores.measure}"),
-        y2=alt.datum(0),
-        color=draw.look(
-            alt.Color, "better", names, title="better", legend=alt.Legend(values=names)
-        ),
+        color=colour,
         tooltip=draw.tips(*_query(frame, unit), *ends, difference="+.4f"),
     )
     wins, losses, ties = ((better == name).sum() for name in (first, second, "equal"))
@@ -147,29 +141,26 @@ def query_differences(
     return draw.Chart("query-differences", title, caption, frame, drawing)
 
 
-def heatmap(
-    scores: Scores, texts: Mapping[str, str] | None = None, most: int = MOST_COLUMNS
-) -> draw.Chart:
+def heatmap(scores: Scores, texts: Mapping[str, str]) -> draw.Chart:
     """One cell per system and query, the hardest query and the best system first."""
-    measure, unit, hint = scores.measure, scores.unit, texts or {}
+    measure, unit = scores.measure, scores.unit
     values = scores.values if scores.higher_is_better else -scores.values
     hard = np.argsort(values.mean(axis=1), kind="stable")
     best = np.argsort(-values.mean(axis=0), kind="stable").tolist()
-    parts = np.array_split(hard, min(most, len(hard)))
+    parts = np.array_split(hard, min(MOST_COLUMNS, len(hard)))
     rows = []
     for system, (column, part) in product(best, enumerate(parts, 1)):
         query, mean = scores.units[part[0]], float(scores.values[part, system].mean())
-        text = draw.brief(hint.get(query, ""))
+        text = draw.brief(texts.get(query, ""))
         rows.append((scores.systems[system], column, query, text, len(part), mean))
     frame = draw.table("system column query text queries value", rows)
     several, many = len(parts) < len(hard), scores.size.partition(" ")[2]
     title = [f"{scores.size}, from hard to easy"]  # one per line, or they are cut on a phone
     title += [f"in {len(parts)} groups of similar difficulty"] * several
     groups = [("queries", many, ",d")] * several
-    cells = draw.data(_with_edges(frame, "column")).mark_rect(strokeWidth=0)
+    cells = draw.data(frame).mark_rect(strokeWidth=0)
     cells = cells.encode(
-        x=_places(len(parts), title),
-        x2="right:Q",
+        x=_places("column", title),
         y=alt.Y("system:N", title=None, sort=[scores.systems[system] for system in best]),
         color=alt.Color("value:Q", title=measure, legend=alt.Legend(titleOrient="top")),
         tooltip=draw.tips("system", *_query(frame, unit), *groups, ("value", measure, ".4f")),
@@ -185,16 +176,10 @@ def _query(frame: pl.DataFrame, unit: str) -> list[Any]:
     return [("query", unit), *(["text"] if any(frame["text"]) else [])]
 
 
-def _with_edges(frame: pl.DataFrame, place: str) -> pl.DataFrame:
-    """The frame with the left and right edge of each place: 1 extends from 0.5 to 1.5."""
-    return frame.with_columns(left=pl.col(place) - 0.5, right=pl.col(place) + 0.5)
-
-
-def _places(count: int, title: str | list[str]) -> alt.X:
-    """An axis of places without numbers."""
-    scale = alt.Scale(domain=[0.5, count + 0.5], nice=False)
-    axis = alt.Axis(grid=False, labels=False, ticks=False)
-    return alt.X("left:Q", title=title, scale=scale, axis=axis)
+def _places(column: str, title: str | list[str]) -> alt.X:
+    """An axis of places without numbers, one right beside the other."""
+    axis = alt.Axis(labels=False, ticks=False)
+    return alt.X(f"{column}:O", title=title, scale=alt.Scale(padding=0), axis=axis)
 
 
 def rank_groups(ranks: Sequence[float], critical: float) -> list[tuple[int, int]]:

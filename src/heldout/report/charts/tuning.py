@@ -13,8 +13,6 @@ from heldout.report.charts import draw
 from heldout.report.standing import is_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from heldout.experiment.results.results import Results
 
 SIDES: Final = {
@@ -29,10 +27,9 @@ def tuning(results: Results, system: str) -> draw.Chart:
 
     Parameters are drawn as p0, p1, …: Vega reads some characters of a name as a path.
     """
-    settings = results.manifest["settings"]
-    measure, splits = settings["tune_for"], settings["splits"]
+    measure, splits = (results.manifest["settings"][name] for name in ("tune_for", "splits"))
     frame, axes = _settings(results, system)
-    up, seen = is_up(results, measure), f"{measure} on the training data"
+    up, on_training = is_up(results, measure), f"{measure} on the training data"
     if len(axes) == 1:
         drawing = _curve(frame, axes[0], measure)
         caption = f"Mean {measure} over the folds; bands: their range."
@@ -44,10 +41,11 @@ def tuning(results: Results, system: str) -> draw.Chart:
                 " The held-out curve illustrates: choosing there would be tuning on test data."
             )
     elif len(axes) == 2:
-        drawing, caption = _surface(frame, axes, measure, up=up), f"{seen} for each setting."
+        drawing = _surface(frame, axes, measure, up=up)
+        caption = f"{on_training} for each setting."
     else:
         drawing = _profiles(frame, axes, measure, up=up)
-        caption = f"The best {seen} for each value of a parameter."
+        caption = f"The best {on_training} for each value of a parameter."
     caption += (
         f" Numbers: how many of {splits} folds selected a setting. Square: selected on all data."
     )
@@ -55,21 +53,22 @@ def tuning(results: Results, system: str) -> draw.Chart:
     return draw.Chart("tuning", title, caption, frame, drawing)
 
 
-def _comparable(results: Results) -> bool:
-    """Whether training and held-out scores are: a fold of documents is a smaller collection."""
-    return results.manifest["settings"]["by"] not in {"document", "both"}
-
-
 def _settings(results: Results, system: str) -> tuple[pl.DataFrame, list[str]]:
     """One row per setting, and the parameters that vary: their columns come first."""
-    rows = results.surface.filter(pl.col("mean").is_not_null(), system=system)
+    settings, rows = results.manifest["settings"], results.surface
+    rows = rows.filter(pl.col("mean").is_not_null(), system=system)
     if rows["number"].n_unique() < 2:
         raise InputError(f"{system} was not tuned")
     whole = pl.col("mean").filter(pl.col("repeat").is_null()).first()
     mean, test = (
         pl.col(name).filter(pl.col("repeat").is_not_null()) for name in ("mean", "held_out")
     )
-    scores = rows.group_by("number").agg(
+    chosen = results.folds.filter(system=system)["number"].to_list()
+    summary = next(entry for entry in results.summary if entry["name"] == system)
+    value = None
+    if not _by_document(results) and settings["tune_for"] in settings["measures"]:
+        value = results.estimate(system, settings["tune_for"])["value"]
+    frame = rows.group_by("number").agg(
         pl.first("parameters"),
         mean=pl.coalesce(mean.mean(), whole),
         low=pl.coalesce(mean.min(), whole),
@@ -78,25 +77,21 @@ def _settings(results: Results, system: str) -> tuple[pl.DataFrame, list[str]]:
         test=test.mean(),
         test_low=test.min(),
         test_high=test.max(),
-    )
-    scores = scores.sort("number")
-    points = [json.loads(text) for text in scores["parameters"]]
-    names = dict.fromkeys(name for point in points for name in point)
-    columns = {name: [point.get(name) for point in points] for name in names}
-    axes = [name for name in names if len(set(map(json.dumps, columns[name]))) > 1]
-    chosen = results.folds.filter(system=system)["number"].to_list()
-    summary = next(entry for entry in results.summary if entry["name"] == system)
-    settings, value = results.manifest["settings"], None
-    if _comparable(results) and settings["tune_for"] in settings["measures"]:
-        value = results.estimate(system, settings["tune_for"])["value"]
-    frame = scores.drop("number", "parameters").with_columns(
-        times=pl.Series([chosen.count(number) for number in scores["number"]]),
-        shipped=scores["number"] == summary["ship_number"],
+        times=pl.first("number").map_elements(chosen.count, pl.Int64),
+        shipped=pl.first("number") == summary["ship_number"],
         held_out=pl.lit(value, pl.Float64),
     )
-    # The values of a parameter may be of several types.
-    parameters = pl.DataFrame({name: columns[name] for name in axes}, strict=False)
-    return pl.concat([parameters, frame], how="horizontal"), axes
+    frame = frame.sort("number")
+    points = [json.loads(text) for text in frame["parameters"]]
+    columns = {name: [point.get(name) for point in points] for point in points for name in point}
+    columns = {name: own for name, own in columns.items() if len(set(map(json.dumps, own))) > 1}
+    parameters = pl.DataFrame(columns, strict=False)  # values may be of several types
+    return parameters.hstack(frame.drop("number", "parameters")), list(columns)
+
+
+def _by_document(results: Results) -> bool:
+    """Whether a fold is a smaller collection, whose scores are not comparable with the others."""
+    return results.manifest["settings"]["by"] in {"document", "both"}
 
 
 def _axis(kind: type, frame: pl.DataFrame, column: str, name: str) -> Any:
@@ -126,11 +121,9 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Any:
         x = alt.X("p0:Q", title=name, scale=alt.Scale(nice=False, padding=16, **kind))
     sides = [side for side, (mean, *_) in SIDES.items() if frame[mean].count()]
     long = pl.concat(
-        shown.with_columns(
-            side=pl.lit(side), score=pl.col(mean), minimum=pl.col(low), maximum=pl.col(high)
-        )
-        for side in sides
-        for mean, low, high in [SIDES[side]]
+        shown.with_columns(pl.lit(side).alias("side"), score=mean, minimum=low, maximum=high)
+        for side, (mean, low, high) in SIDES.items()
+        if side in sides
     )
     formats = dict.fromkeys(("score", "minimum", "maximum"), ".4f")
     hover = draw.tips(("p0", name), "side", **formats, whole=".4f")
@@ -139,9 +132,8 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Any:
     colour = draw.look(alt.Color, "side", sides, legend=legend)
     base = draw.data(long).encode(x=x, y=y, color=colour, tooltip=[*hover, *draw.tips(FOLDS)])
     dashes = draw.look(alt.StrokeDash, "side", sides, [1, 0], [5, 4])
-    band = alt.Y("minimum:Q", title=measure, scale=alt.Scale(zero=False))
     return draw.layers(
-        base.mark_area(opacity=0.18).encode(y=band, y2="maximum:Q"),
+        base.mark_area(opacity=0.18).encode(y=alt.Y("minimum:Q", title=measure), y2="maximum:Q"),
         base.mark_line(point=True).encode(strokeDash=dashes),
         *([] if held_out is None else [draw.reference(y=held_out)]),
         *_badges(shown, x=x, y=alt.Y("mean:Q"), tooltip=draw.tips(("p0", name), FOLDS, mean=".4f")),
@@ -185,25 +177,37 @@ def _profiles(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -
 
 def optimism(results: Results, measure: str) -> draw.Chart:
     """Training and held-out scores of each tuned system: of its comparable splits, and of all."""
+    tune_for = results.manifest["settings"]["tune_for"]
     if results.task != "ranking":  # inner folds have only the measure that was tuned for
-        measure = results.manifest["settings"]["tune_for"]
-    tuned = [entry["name"] for entry in results.summary if entry["tuned"]]
-    rows = [(name, *row) for name in tuned for row in _training_scores(results, name, measure)]
+        measure = tune_for
+    names = [entry["name"] for entry in results.summary if entry["tuned"]]
+    rows: list[tuple[Any, ...]] = []
+    for name in names:
+        folds = results.folds.filter(system=name).drop_nulls(["train", "held_out"])
+        if measure != tune_for or _by_document(results):
+            folds = folds.clear()
+        split = pl.format("r{}/f{}", "repeat", "fold")
+        rows += [(name, *row) for row in folds.select(split, "train", "held_out").rows()]
+        estimate = results.estimate(name, measure)
+        train, held_out = estimate.get("train"), estimate["value"]
+        if "train" not in estimate:  # of estimators the means over their splits
+            train, held_out = folds["train"].mean(), folds["held_out"].mean()
+        if train is not None and held_out is not None:
+            rows.append((name, None, train, held_out))
     if not rows:
         raise InputError("no system was tuned, or there is no training score")
     frame = draw.table("system split seen held_out", rows)
     frame = frame.with_columns(gap=pl.col("seen") - pl.col("held_out"))
     sides = {"held out": "held_out", "training": "seen"}
     long = pl.concat(
-        frame.with_columns(side=pl.lit(side), score=pl.col(column), all=pl.col("split").is_null())
+        frame.with_columns(side=pl.lit(side), score=column, all=pl.col("split").is_null())
         for side, column in sides.items()
     )
     scale = draw.padded([*frame["seen"], *frame["held_out"]])
-    x = alt.X("score:Q", title=measure, scale=scale)
     y = alt.Y("system:N", sort=frame["system"].unique(maintain_order=True).to_list(), title=None)
     numbers = (("seen", "training", ".4f"), ("gap", "training − held out", "+.4f"))
     points = draw.data(long).encode(
-        x=x,
+        x=alt.X("score:Q", title=measure, scale=scale),
         y=y,
         shape=draw.look(alt.Shape, "side", list(sides), "circle", "diamond"),
         color=draw.look(alt.Color, "side", list(sides)),
@@ -217,7 +221,7 @@ def optimism(results: Results, measure: str) -> draw.Chart:
         points.transform_filter("!datum.all").mark_point(size=35, opacity=0.4),
         points.transform_filter("datum.all").mark_point(size=150),
         draw.at_right(base, "label"),
-        height=40 * max(len(tuned), 2),
+        height=40 * max(len(names), 2),
     )
     caption = (
         f"{measure} on held-out data (circle) and on the data used for tuning (diamond). The "
@@ -225,19 +229,3 @@ def optimism(results: Results, measure: str) -> draw.Chart:
     )
     caption += " Small points: single folds." if frame["split"].count() else ""
     return draw.Chart("optimism", "Training and held-out scores", caption, frame, drawing)
-
-
-def _training_scores(
-    results: Results, system: str, measure: str
-) -> Iterator[tuple[str | None, float, float]]:
-    """Of each split, if they are comparable, and of all together."""
-    rows = results.folds.filter(system=system).drop_nulls(["train", "held_out"])
-    if measure != results.manifest["settings"]["tune_for"] or not _comparable(results):
-        rows = rows.clear()
-    for repeat, fold, *scores in rows.select("repeat", "fold", "train", "held_out").rows():
-        yield (f"r{repeat}/f{fold}", *scores)
-    estimate = results.estimate(system, measure)
-    if estimate.get("train") is not None and estimate["value"] is not None:
-        yield None, estimate["train"], estimate["value"]
-    elif "train" not in estimate and len(rows):  # of estimators the means over their splits
-        yield None, rows["train"].mean(), rows["held_out"].mean()  # type: ignore[misc]
