@@ -60,10 +60,7 @@ class Part(NamedTuple):
 
 
 def part_of(of: Any, *, texts: Mapping[str, str] | None = None, ledger: str | None = None) -> Part:
-    """A list of comparisons of the same systems, one per measure, or any other result.
-
-    The table of all units is left out: `heldout.report.page.units` makes it.
-    """
+    """Comparisons of the same systems or another result, without what `units` adds."""
     if isinstance(of, list):
         return _of_comparisons(of, texts, ledger)
     return _of_agreement(of) if type(of).__name__ == "Agreement" else _of_results(of, texts, ledger)
@@ -99,9 +96,8 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     new_documents = settings["by"] in {"document", "both"}  # comparisons are of something else
     first, own = boards[0], known.get(boards[0].measure)
     charts, left = _drawn(results, first, texts=texts, compared=own)
-    said = experiment.result_answers(results, first) or [
-        f"{first.measure} has no better and worse."
-    ]
+    undirected = f"{first.measure} has no better and worse."
+    said = experiment.result_answers(results, first) or [undirected]
     how = f"{percent(results.level)} intervals"
     if own is not None and not new_documents:
         said, how = [*said, *_how(own, first)], f"{test_name(own)}, {sides(own)}"
@@ -112,7 +108,7 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     for each in compared if new_documents else ():
         for table, _ in _blocks(standing(each), each):
             tables.append(Block(table.with_words(f"{OTHER}: {table.title}"), folded=True))
-    tuning = experiment.tuning_tables(results, full=True)
+    tuning, title = experiment.tuning_tables(results, full=True), "Selected parameters"
     names = [system["name"] for system in results.summary if not system.get("baseline")]
     data = own.scores.data if own else results.manifest["fingerprints"].get("collection", "")
     return Part(
@@ -123,9 +119,7 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
         write_tables([shown.paper_table(boards, how)], "paper"),
         experiment.result_lines(results, full=True),
         charts,
-        tuning=[
-            Block(each.with_words("Selected parameters (tuned on all data)")) for each in tuning
-        ],
+        tuning=[Block(table.with_words(f"{title} (tuned on all data)")) for table in tuning],
         plan=f"{printable(settings['plan_in_words'])}.",
         folds=[Block(table, folded=True) for table in experiment.split_tables(results)],
         checks=distinct([*experiment.result_notes(results), *left]),

@@ -29,10 +29,10 @@ def of_results(results: Results) -> Pairs:
     settings = {"command of the run": results.timings.get("command"), **manifest["settings"]}
     systems = {f"system {each['name']}": _system(each) for each in settings.pop("systems")}
     versions = {"versions": manifest["versions"]}
-    prints = {f"fingerprint of the {name}": it for name, it in manifest["fingerprints"].items()}
+    digests = {f"fingerprint of the {name}": own for name, own in manifest["fingerprints"].items()}
     policies = {f"policy: {name}": words for name, words in manifest["policies"].items()}
     measures = _signatures(results.measures) if results.task == "ranking" else {}
-    return _pairs(settings | systems | versions | prints | policies | measures)
+    return _pairs(settings | systems | versions | digests | policies | measures)
 
 
 def of_comparisons(comparisons: Sequence[Comparison]) -> Pairs:

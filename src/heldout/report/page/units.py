@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.report.standing import is_up, standing
@@ -132,7 +133,7 @@ def _predicted(results: Results, units: Sequence[str]) -> dict[str, Any]:
 
     def together(predictions: Sequence[Any]) -> str:
         times = Counter(map(shown, predictions)).most_common()
-        few = [f"{said} ×{count}" for said, count in times[:PREDICTED]]
+        few = [f"{said} ×{often}" for said, often in times[:PREDICTED]]
         more = ", …" if len(times) > PREDICTED else ""
         return ", ".join(few) + more if len(times) > 1 else times[0][0]
 
@@ -150,12 +151,10 @@ def _rankings(
     """Lists with documents as numbers, their judgements and beginnings; None without lists."""
     if not any(lists.values()):
         return None
-    numbers: dict[str, int] = {}
-
-    def number(document: str) -> int:
-        return numbers.setdefault(document, len(numbers))
-
-    shown = [[list(map(number, own.get(unit, ()))) for unit in units] for own in lists.values()]
+    numbers = defaultdict[str, int](count().__next__)
+    shown = [
+        [[numbers[doc] for doc in own.get(unit, ())] for unit in units] for own in lists.values()
+    ]
     columns: dict[str, Any] = {"lists": shown, "top": TOP}
     if qrels is not None:
         judged = qrels.to_dict()
@@ -167,7 +166,7 @@ def _rankings(
             good = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: -grades[doc])
             missed = [doc for doc in good if doc not in listed][:MISSED]
             told = [doc for doc in listed if doc in grades] + missed
-            columns["grades"].append([[number(doc), grades[doc]] for doc in told])
+            columns["grades"].append([[numbers[doc], grades[doc]] for doc in told])
             columns["relevant"].append(len(good))
     columns["documents"] = list(numbers)
     columns["lines"] = None if collection is None else _beginnings(list(numbers), collection)
