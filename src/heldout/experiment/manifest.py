@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 MANIFEST: Final = "manifest.json"  # written last: a folder that has it is complete
 
 Manifest: TypeAlias = dict[str, Any]
-"""``manifest.json`` without its format and checksums: versions, fingerprints, policies, settings
-and notes, as plain values."""
+"""``manifest.json`` without its format and checksums, as plain values."""
 Timings: TypeAlias = dict[str, Any]
 """``timings.json``: the seconds of each item, their sum, and the command that was typed."""
 

@@ -349,8 +349,7 @@ def _end_with(parent: int) -> None:
 
 # ---- in a worker of a cluster -------------------------------------------------------------------
 
-_senders: set[int] = set()
-"""This process, if it gives work to clusters: a worker can also be a thread of it."""
+_senders: set[int] = set()  # this process, if it gives work to clusters: workers can be threads
 _one_at_a_time = threading.Lock()
 """A user's system need not be thread-safe, and a worker can have several threads."""
 
