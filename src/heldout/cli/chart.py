@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from heldout.cli.options import Parser, complete
@@ -43,29 +44,30 @@ def parser() -> Parser:
 def run(arguments: Sequence[str]) -> int:
     """Draw the chart, and write its numbers."""
     options = complete(parser().read(arguments), "chart")
-    files, name = _divided(options.files)
-    if not files:
-        raise InputError("no input: heldout chart RESULTS NAME -o chart.png")
-    if name and not options.output and not options.data:
+    from heldout.report.charts.draw import save_chart
+    from heldout.report.charts.find import NAMES, charts_of_files, pick
+    from heldout.report.table import printable, safe_frame
+
+    # The name may come anywhere; one that is not known is the last.
+    words = [word for word in options.files if not Path(word).exists()]
+    name = next((word for word in words if word in NAMES), words[-1] if words else None)
+    files = [word for word in options.files if word != name]
+    if not files or name is None:
+        known = ", ".join(NAMES)
+        raise InputError(f"expected RESULTS and the name of a chart: add one of {known}")
+    if not options.output and not options.data:
         raise InputError("no output: add -o chart.png (or --data numbers.csv)")
     if options.output:
         by_suffix(options.output, ("png", "svg", "pdf", "html", "json"))
-    from heldout.report.charts.find import NAMES, charts_of_files, pick
-
-    if name is None:
-        known = ", ".join(NAMES)
-        raise InputError(f"no chart named: add one of {known} (heldout list charts explains them)")
-    given = {
-        "measure": options.measure,
-        "collection": options.collection,
-        "higher_is_better": not options.lower_is_better,
-        "positive": options.positive,
-        "verify": not options.unverified,
-    }
-    chart = pick(name, lambda: charts_of_files(files, **given), ", ".join(files))
-    from heldout.report.charts.draw import save_chart
-    from heldout.report.table import printable, safe_frame
-
+    drawn = charts_of_files(
+        files,
+        measure=options.measure,
+        collection=options.collection,
+        higher_is_better=not options.lower_is_better,
+        positive=options.positive,
+        verify=not options.unverified,
+    )
+    chart = pick(name, drawn, ", ".join(files))
     if options.data:
         emit(safe_frame(chart.frame).write_csv(), None if options.data == "-" else options.data)
     if options.output:
@@ -74,15 +76,3 @@ def run(arguments: Sequence[str]) -> int:
     if written:
         note([f"{printable(chart.title)}: {' and '.join(written)}"], options)
     return 0
-
-
-def _divided(given: Sequence[str]) -> tuple[list[str], str | None]:
-    """The files, and the name of the chart: a known name among them, or the last."""
-    from pathlib import Path
-
-    from heldout.report.charts.find import NAMES
-
-    names = [name for name in given if name in NAMES and not Path(name).exists()]
-    if not names and len(given) > 1 and not Path(given[-1]).exists():
-        names = [given[-1]]
-    return [file for file in given if file not in names[:1]], names[0] if names else None

@@ -18,7 +18,7 @@ from heldout.experiment.results.results import Results
 from heldout.experiment.studies.bias import BiasRow, BiasStudy, StudySettings
 from heldout.infer.blocks import Nemenyi
 from heldout.measure.names import parse_measure
-from heldout.report.charts import classes, systems, tuning
+from heldout.report.charts import systems, tuning
 
 
 def frame_of(of, key, **context):
@@ -119,13 +119,14 @@ def test_query_differences_by_hand():
     assert frame["place"].to_list() == [1, 2, 3, 4]
 
 
-def test_heatmap_by_hand():
+def test_heatmap_by_hand(monkeypatch):
     frame = frame_of(heldout.compare(SCORES), "heatmap")
     assert frame["system"].to_list() == ["B"] * 4 + ["A"] * 4
     # means over the systems: q4 .2, q1 .35, q2 .4, q3 .55
     assert frame["query"].to_list() == ["q4", "q1", "q2", "q3"] * 2
     assert frame["value"].to_list() == [0.3, 0.5, 0.4, 0.5, 0.1, 0.2, 0.4, 0.6]
-    grouped = systems.heatmap(SCORES, most=2).frame
+    monkeypatch.setattr(systems, "MOST_COLUMNS", 2)
+    grouped = systems.heatmap(SCORES, {}).frame
     assert grouped["queries"].to_list() == [2, 2, 2, 2]
     assert grouped["value"].to_list() == pytest.approx([0.4, 0.45, 0.15, 0.5])
     assert grouped["query"].to_list() == ["q4", "q2"] * 2
@@ -378,7 +379,6 @@ def unscored():
             ),
             "no system was tuned",
         ),
-        (lambda: classes.calibration(unscored()), "no probabilities"),
         (lambda: heldout.chart(unscored(), "calibration"), "no chart calibration"),
         (lambda: heldout.charts(3), "no charts of int"),
     ],

@@ -123,6 +123,12 @@ def test_comparisons_compile(names, options, capfd):
         compiles(chart, capfd)
 
 
+def test_each_judge_has_its_own_panel(every):
+    """A layer with data of its own would show the grades of all judges in every panel."""
+    (cells,) = every["grade-confusion"].specification()["spec"]["layer"]
+    assert "data" not in cells
+
+
 def test_several_measures_of_the_same_systems_compile(capfd):
     comparisons = [heldout.compare(scored("ABC", count)) for count in (12, 15)]
     (chart,) = heldout.charts(comparisons)

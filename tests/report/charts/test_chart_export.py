@@ -67,6 +67,16 @@ def test_names_are_text_in_a_picture():
         assert not [name for name in one.attrib if name.startswith("on")]
 
 
+def test_a_dark_chart_starts_a_dark_page(tmp_path, chromium):
+    path = tmp_path / "chart.html"
+    heldout.save_chart(heldout.chart(heldout.compare(SCORES), "forest", dark=True), path)
+    page = chromium.new_page(color_scheme="light")
+    page.goto(path.as_uri())
+    page.wait_for_selector(".vega-embed svg")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+    page.close()
+
+
 def test_a_page_draws_itself_without_a_network(chart, tmp_path, chromium):
     path = tmp_path / "chart.html"
     heldout.save_chart(chart, path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import altair as alt
 import numpy as np
@@ -21,21 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.predictions import ClassPredictions
-    from heldout.data.words import Ints
-    from heldout.measure.prediction.curves import RocCurve
 
 MOST_POINTS: Final = 400  # of a curve that are drawn
 SIZE, SMALL = 360, 210  # of one chart, and of each panel if there are several
-HULL: Final = (
-    "Wide grey line: convex hull, reached by mixing systems at random; a system that is below it "
-    "everywhere is never the best choice. Dashed: random guessing."
-)
 CURVES: Final = {  # title, columns of both axes and of the area, name of the area, how to read it
     "roc": (
         "ROC curves and convex hull",
         ("fp_rate", "tp_rate", "auc"),
         ("false positive rate", "true positive rate", "AUC"),
-        HULL,
+        (
+            "Wide grey line: convex hull, reached by mixing systems at random; a system that is "
+            "below it everywhere is never the best choice. Dashed: random guessing."
+        ),
     ),
     "precision-recall": (
         "Precision and recall",
@@ -46,20 +43,6 @@ CURVES: Final = {  # title, columns of both axes and of the area, name of the ar
 }
 
 
-def _thinned(curve: RocCurve, corners: set[tuple[float, float]]) -> Ints:
-    """The points of a curve to draw: both ends, the hull, and others evenly spaced.
-
-    Only corners of the hull can be optimal, also on a precision-recall curve (Davis & Goadrich
-    2006. The relationship between precision-recall and ROC curves. ICML).
-    """
-    count = len(curve.thresholds)
-    if count <= MOST_POINTS:
-        return np.arange(count)
-    evenly = np.linspace(0, count - 1, MOST_POINTS).round().astype(np.int64)
-    rates = zip(curve.fp_rate.tolist(), curve.tp_rate.tolist(), strict=True)
-    return np.union1d(evenly, np.flatnonzero([rate in corners for rate in rates]))
-
-
 def curve(
     key: Literal["roc", "precision-recall"],
     several: Sequence[ClassPredictions],
@@ -67,7 +50,8 @@ def curve(
 ) -> draw.Chart:
     """ROC or precision-recall curves of the systems; of three or more classes a panel for each."""
     title, (across, up, area_column), (x_title, y_title, area_name), reading = CURVES[key]
-    classes, roc, rows = several[0].classes, key == "roc", []
+    classes, roc = several[0].classes, key == "roc"
+    rows: list[tuple[Any, ...]] = []
     names = [positive] if positive else classes[-1:] if len(classes) == 2 else classes
     for name in names:
         lines = curves(several, name)
@@ -78,10 +62,15 @@ def curve(
             share = float(line.true[-1] / (line.true[-1] + line.false[-1]))
             rates = (line.fp_rate, line.tp_rate) if roc else (line.tp_rate, line.precision)
             area = line.area if roc else precision.compute(system)
-            points = np.column_stack([*rates, line.thresholds])[_thinned(line, corners)]
-            for a, b, mark in points[np.isfinite(points[:, 1])].tolist():
-                threshold = mark if math.isfinite(mark) else None
-                rows.append((name, system.name, False, a, b, threshold, area, share))
+            # Both ends, the hull and others evenly spaced: only corners of the hull can be optimal,
+            # also on a precision-recall curve (Davis & Goadrich 2006, ICML).
+            reached = zip(line.fp_rate.tolist(), line.tp_rate.tolist(), strict=True)
+            evenly = np.linspace(0, len(line.thresholds) - 1, MOST_POINTS).round().astype(np.int64)
+            drawn = np.union1d(evenly, np.flatnonzero([rate in corners for rate in reached]))
+            for a, b, mark in np.column_stack([*rates, line.thresholds])[drawn].tolist():
+                if math.isfinite(b):  # there is no precision where nothing is positive
+                    threshold = mark if math.isfinite(mark) else None
+                    rows.append((name, system.name, False, a, b, threshold, area, share))
         edge = [(name, "convex hull", True, *own[:2], None, hull.area, None) for own in hull.points]
         rows += edge if roc else []
     columns = f"positive system hull {across} {up} threshold {area_column} share"
@@ -122,10 +111,11 @@ def calibration(several: Sequence[ClassPredictions], positive: str | None = None
     """Observed frequency by predicted probability, in bins of equal width."""
     rows, classes = [], several[0].classes
     for system in several:
-        picked = system.scores.argmax(axis=1)
+        scores = np.asarray(system.scores)
+        picked = scores.argmax(axis=1)
         if positive or len(classes) == 2:  # else the predicted class
             picked[:] = positive_number(classes, positive)
-        sure, right = system.scores[np.arange(len(picked)), picked], system.truth == picked
+        sure, right = scores[np.arange(len(picked)), picked], system.truth == picked
         for *bin_of, units, confidence, share in calibration_bins(sure, right):
             _, low, high, *_ = wilson(round(share * units), units, 0.95)
             rows.append((system.name, *bin_of, units, confidence, share, low, high))

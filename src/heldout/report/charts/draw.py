@@ -247,6 +247,11 @@ def brief(text: str) -> str:
     return flat if len(flat) <= 120 else f"{flat[:119]}…"
 
 
+def hint(frame: pl.DataFrame) -> list[str]:
+    """The column of texts for a tooltip, if there are any."""
+    return ["text"] if any(frame["text"]) else []
+
+
 def signed(value: float) -> str:
     """A difference with a true minus, as on the axes."""
     return f"{value:+.4f}".replace("-", "−")

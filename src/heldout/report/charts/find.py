@@ -249,7 +249,8 @@ def charts_of_files(
     if alone and place.is_dir():
         results = Results.read(place, verify=verify)
         known = stored_collection(place, results, collection)
-        return charts(results, measure=measure, texts=known and known.queries.to_dict())
+        texts = {} if known is None else known.queries.to_dict()
+        return charts(results, measure=measure, texts=texts)
     task = detect_task(paths)
     if alone and not task:
         return charts(compare(read_scores(place, measure, higher_is_better=higher_is_better)))

@@ -125,7 +125,6 @@ def bias_queries(
         (pl.col("estimate") - pl.col("truth")).alias("difference"),
         "pro10",
     )
-    hint = ["text"] if any(frame["text"]) else []
     formats = {"estimate": ".4f", "truth": ".4f", "difference": "+.4f", "pro10": ".1f"}
     many = len(frame) > 500 * frame["set"].n_unique()
     legend = alt.Legend(titleOrient="left", titleLimit=420)
@@ -138,7 +137,7 @@ def bias_queries(
         y=alt.Y("difference:Q", title=ERROR),
         color=alt.Color("pro10:Q", title="Pro10", scale=tone, legend=legend),
         size=alt.Size("pro10:Q", title="Pro10", scale=sizes, legend=legend),
-        tooltip=draw.tips("query", *hint, **formats),
+        tooltip=draw.tips("query", *draw.hint(frame), **formats),
     )
     panel = alt.layer(draw.reference(y=0), points, data=draw.data(frame).data)
     header = alt.Header(labelExpr="'set ' + datum.value")

@@ -13,6 +13,7 @@ import polars as pl
 from heldout.infer.results import drop_noise
 from heldout.report.answers import p_words, percent
 from heldout.report.charts import draw
+from heldout.report.table import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
 MOST_PAIRS: Final = 66  # that fit a page; of more, only those with the best system are drawn
 MOST_COLUMNS: Final = 300  # that can be seen; more queries are grouped by difficulty
-LONGEST: Final = 22  # characters of a name that fit beside the diagram; hovering shows all of it
+LONGEST: Final = 22  # columns of a name that fit beside the diagram; hovering shows all of it
 
 
 def forest(standing: Standing) -> draw.Chart:
     """The score of each system with its interval, the best first."""
-    measure, held_out = standing.measure, bool(standing.where)
+    measure, size, held_out = standing.measure, standing.size, bool(standing.where)
     frame = draw.table("system mean low high letters", [row[:5] for row in standing.rows])
     title = f"{'Held-out ' * held_out}{measure} of each system"
     scale = draw.padded([*frame["mean"], *frame["low"], *frame["high"]])
@@ -43,9 +44,8 @@ def forest(standing: Standing) -> draw.Chart:
         draw.at_right(base, "letters", fontWeight="bold"),
         height=28 * max(len(frame), 2),
     )
-    what = f"Held-out {measure} {standing.where}" if held_out else f"Mean {measure}"
-    over = f" over {standing.size}" if standing.size and not held_out else ""
-    caption = f"{what}{over} with its {percent(standing.level)} confidence interval."
+    what = f"Held-out {measure} {standing.where}" if held_out else f"Mean {measure} over {size}"
+    caption = f"{what} with its {percent(standing.level)} confidence interval."
     if any(frame["letters"]):
         caption += " Systems that share a letter are not significantly different."
     missing = [row.name for row in standing.rows if row.score is None]
@@ -129,7 +129,7 @@ def query_differences(scores: Scores, gap: Gap, texts: Mapping[str, str]) -> dra
         x=_places("place", f"{scores.size}, sorted by difference"),
         y=alt.Y("difference:Q", title=f"difference in {scores.measure}"),
         color=colour,
-        tooltip=draw.tips(*_query(frame, unit), *ends, difference="+.4f"),
+        tooltip=draw.tips(("query", unit), *draw.hint(frame), *ends, difference="+.4f"),
     )
     wins, losses, ties = ((better == name).sum() for name in (first, second, "equal"))
     caption = (
@@ -157,23 +157,18 @@ def heatmap(scores: Scores, texts: Mapping[str, str]) -> draw.Chart:
     several, many = len(parts) < len(hard), scores.size.partition(" ")[2]
     title = [f"{scores.size}, from hard to easy"]  # one per line, or they are cut on a phone
     title += [f"in {len(parts)} groups of similar difficulty"] * several
-    groups = [("queries", many, ",d")] * several
+    groups, value = [("queries", many, ",d")] * several, ("value", measure, ".4f")
     cells = draw.data(frame).mark_rect(strokeWidth=0)
     cells = cells.encode(
         x=_places("column", title),
         y=alt.Y("system:N", title=None, sort=[scores.systems[system] for system in best]),
         color=alt.Color("value:Q", title=measure, legend=alt.Legend(titleOrient="top")),
-        tooltip=draw.tips("system", *_query(frame, unit), *groups, ("value", measure, ".4f")),
+        tooltip=draw.tips("system", ("query", unit), *draw.hint(frame), *groups, value),
     )
     caption = f"{measure} of each system on each {unit}, from the hardest (left) to the easiest."
     caption += f" Each column is the mean of {many} of similar difficulty." * several
     drawing = draw.layers(cells, height=26 * max(len(best), 2))
     return draw.Chart("heatmap", f"Each system on each {unit}", caption, frame, drawing)
-
-
-def _query(frame: pl.DataFrame, unit: str) -> list[Any]:
-    """The fields of a tooltip that say which query it is."""
-    return [("query", unit), *(["text"] if any(frame["text"]) else [])]
 
 
 def _places(column: str, title: str | list[str]) -> alt.X:
@@ -208,15 +203,13 @@ def critical_difference(comparison: Comparison) -> draw.Chart:
     for n, (a, b) in enumerate(groups, 1):
         rows.append(("group", f"{names[a]} to {names[b]}", ranks[a], ranks[b], n))
     rows.append(("critical", "critical difference", 1.0, 1.0 + critical, 0))
+    frame = draw.table("kind name rank end place", rows)
     # The better half of the names hangs at the left, the others at the right, the best highest.
     half, deep, room = (count + 1) // 2, 0.35 * len(groups) + 0.8, 0.62 * (count - 1)
-    depths = [deep + (n if n <= half else count + 1 - n) for n in range(1, count + 1)]
-    sides = [1.0 if n < half else float(count) for n in range(count)]
-    labels = [
-        f"{name if len(name) <= LONGEST else f'{name[: LONGEST - 1]}…'} ({rank:.2f})"
-        for rank, name in ordered
-    ]
-    hung, bottom = list(zip(ranks, sides, depths, labels, strict=True)), deep + half + 0.6
+    hung, bottom, edge = [], deep + half + 0.6, 0.015 * (count - 1)
+    for n, (rank, name) in enumerate(ordered, 1):
+        side, depth = (1.0, deep + n) if n <= half else (float(count), deep + count + 1 - n)
+        hung.append((rank, side, depth, f"{shorten(name, LONGEST)} ({rank:.2f})"))
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[1 - room, count + room], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[bottom, -1.7], nice=False))
 
@@ -233,9 +226,10 @@ def critical_difference(comparison: Comparison) -> draw.Chart:
     scale += [(float(n), float(n), 0.0, -0.2) for n in range(1, count + 1)]
     drops = [(rank, rank, 0.0, depth) for rank, _, depth, _ in hung]
     leads = [(rank, side, depth, depth) for rank, side, depth, _ in hung]
-    edge, bars = 0.015 * (count - 1), []
-    for n, (a, b) in enumerate(groups, 1):
-        bars.append((ranks[a] - edge, ranks[b] + edge, 0.35 * n + 0.1, 0.35 * n + 0.1))
+    bars = [
+        (ranks[a] - edge, ranks[b] + edge, 0.35 * n + 0.1, 0.35 * n + 0.1)
+        for n, (a, b) in enumerate(groups, 1)
+    ]
     points = draw.data(draw.table("x y name", [(rank, 0.0, name) for rank, name in ordered]))
     drawing = draw.layers(
         lines([*drops, *leads], 1, style="faint"),
@@ -256,5 +250,4 @@ def critical_difference(comparison: Comparison) -> draw.Chart:
         f"Friedman's test: {p_words(friedman.p)})."
     )
     title = "Mean ranks and critical difference"
-    frame = draw.table("kind name rank end place", rows)
     return draw.Chart("critical-difference", title, caption, frame, drawing)

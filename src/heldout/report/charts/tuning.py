@@ -37,9 +37,7 @@ def tuning(results: Results, system: str) -> draw.Chart:
             value = frame["held_out"][0]
             caption += f" Dashed: held-out score {value:.4f} of the system tuned in the folds."
         if frame["test"].count():
-            caption += (
-                " The held-out curve illustrates: choosing there would be tuning on test data."
-            )
+            caption += " The held-out curve illustrates: choosing there would tune on test data."
     elif len(axes) == 2:
         drawing = _surface(frame, axes, measure, up=up)
         caption = f"{on_training} for each setting."
@@ -119,19 +117,18 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Any:
         factors = 0 < 100 * min(frame[name]) <= max(frame[name])
         kind = {"type": "log"} if factors else {"zero": False}
         x = alt.X("p0:Q", title=name, scale=alt.Scale(nice=False, padding=16, **kind))
-    sides = [side for side, (mean, *_) in SIDES.items() if frame[mean].count()]
+    sides = {side: names for side, names in SIDES.items() if frame[names[0]].count()}
     long = pl.concat(
         shown.with_columns(pl.lit(side).alias("side"), score=mean, minimum=low, maximum=high)
-        for side, (mean, low, high) in SIDES.items()
-        if side in sides
+        for side, (mean, low, high) in sides.items()
     )
-    formats = dict.fromkeys(("score", "minimum", "maximum"), ".4f")
-    hover = draw.tips(("p0", name), "side", **formats, whole=".4f")
+    formats = dict.fromkeys(("score", "minimum", "maximum", "whole"), ".4f")
+    hover = [*draw.tips(("p0", name), "side", **formats), *draw.tips(FOLDS)]
     y = alt.Y("score:Q", title=measure, scale=alt.Scale(zero=False, padding=16))
     legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=2)
-    colour = draw.look(alt.Color, "side", sides, legend=legend)
-    base = draw.data(long).encode(x=x, y=y, color=colour, tooltip=[*hover, *draw.tips(FOLDS)])
-    dashes = draw.look(alt.StrokeDash, "side", sides, [1, 0], [5, 4])
+    colour = draw.look(alt.Color, "side", list(sides), legend=legend)
+    base = draw.data(long).encode(x=x, y=y, color=colour, tooltip=hover)
+    dashes = draw.look(alt.StrokeDash, "side", list(sides), [1, 0], [5, 4])
     return draw.layers(
         base.mark_area(opacity=0.18).encode(y=alt.Y("minimum:Q", title=measure), y2="maximum:Q"),
         base.mark_line(point=True).encode(strokeDash=dashes),

@@ -17,7 +17,7 @@ function make(tag, properties, ...children) {
 const byId = (name) => document.getElementById(name);
 const parsed = (name) => (byId(name) ? JSON.parse(byId(name).textContent) : null);
 
-/* Theme: the system of the reader decides until the button is used. */
+/* Theme: that of the page if it was written dark, else that of the reader's system or last choice. */
 const theme = {
   get dark() { return document.documentElement.dataset.theme === "dark"; },
   set(dark) {
@@ -32,7 +32,7 @@ const kept = {
 
 function startTheme() {
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const wanted = kept.read();
+  const own = document.documentElement.dataset.theme, wanted = own || kept.read();
   theme.set(wanted ? wanted === "dark" : system.matches);
   const button = byId("theme");
   button.hidden = false;
@@ -42,7 +42,7 @@ function startTheme() {
     redraw();
   });
   system.addEventListener("change", () => {
-    if (!kept.read()) { theme.set(system.matches); redraw(); }
+    if (!own && !kept.read()) { theme.set(system.matches); redraw(); }
   });
 }
 

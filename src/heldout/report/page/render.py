@@ -33,7 +33,12 @@ def asset(name: str) -> str:
 
 
 def render(
-    title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, str]] = (), bibtex: str = ""
+    title: str,
+    parts: Sequence[Part],
+    *,
+    made: Sequence[tuple[str, str]] = (),
+    bibtex: str = "",
+    dark: bool = False,
 ) -> str:
     """The page of some parts; `made` are names and values about the page itself."""
     charts: dict[str, Any] = {}
@@ -41,8 +46,8 @@ def render(
     if any(part.charts for part in parts):
         from heldout.report.charts.draw import theme
 
-        dark = theme(dark=True, transparent=True)
-        charts["themes"] = {"light": theme(transparent=True), "dark": dark}
+        looks = [theme(dark=night, transparent=True) for night in (False, True)]
+        charts["themes"] = dict(zip(("light", "dark"), looks, strict=True))
         charts["parts"] = [[chart.specification() for chart in part.charts] for part in parts]
         scripts.insert(0, chart_runtime())
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
@@ -52,6 +57,7 @@ def render(
         parts=parts,
         made=made,
         bibtex=bibtex,
+        dark=dark,
         version=__version__,
         style=style,
         scripts=scripts,
@@ -81,7 +87,7 @@ def fill(template: str, **fields: Any) -> str:
 
 
 def chart_page(drawing: Any) -> str:
-    """A page with nothing but a drawing of Altair; a theme that is not the page's own is kept."""
+    """A page with nothing but a drawing of Altair; it starts dark if the drawing is."""
     import altair as alt
     import polars as pl
 
@@ -93,10 +99,11 @@ def chart_page(drawing: Any) -> str:
     words = words if isinstance(words, dict) else {"text": words}
     title, caption = str(words["text"]), " ".join(words.get("subtitle", []))
     bare.title = alt.Undefined
-    if spec.get("config") == theme():
+    themes = [alt.Config.from_dict(theme(dark=dark)) for dark in (False, True)]
+    if drawing.config in themes:  # else it is not a theme of the page, and kept
         bare.config = alt.Undefined
     chart = Chart("chart", title, caption, pl.DataFrame(), bare)
-    return render(title, [Part(title, charts=[chart])])
+    return render(title, [Part(title, charts=[chart])], dark=drawing.config == themes[1])
 
 
 def tables_page(title: str, tables: Sequence[Table]) -> str:
