@@ -139,10 +139,7 @@ def _of_agreement(agreement: Agreement) -> Part:
 
     tables, (charts, left) = agreement_tables(agreement, full=True), _drawn(agreement)
     measures = [order.measure for order in agreement.judges[0].orders]
-    about = (
-        "Intervals treat queries as the units: documents of a query are not independent. Those of "
-        "the statistics come from the jackknife, those of the order of systems from the bootstrap."
-    )
+    about = "Intervals are over queries: by the jackknife, of orders of systems by the bootstrap."
     return Part(
         "Agreement of judges",
         "Do machine judgements agree with human ones?",

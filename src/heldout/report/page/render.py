@@ -46,9 +46,9 @@ def render(
     if any(part.charts for part in parts):
         from heldout.report.charts.draw import theme
 
-        looks = [theme(dark=night, transparent=True) for night in (False, True)]
-        charts["themes"] = dict(zip(("light", "dark"), looks, strict=True))
-        charts["parts"] = [[chart.specification() for chart in part.charts] for part in parts]
+        themes = {name: theme(dark=name == "dark", transparent=True) for name in ("light", "dark")}
+        specifications = [[chart.specification() for chart in part.charts] for part in parts]
+        charts = {"themes": themes, "parts": specifications}
         scripts.insert(0, chart_runtime())
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return fill(
@@ -127,10 +127,7 @@ def picture(chart: Chart, name: str) -> str:
 
 
 def chart_runtime() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script; cached, because bundling takes seconds.
-
-    Its source is the installed vl-convert-python: nothing is loaded from elsewhere.
-    """
+    """Vega, Vega-Lite and Vega-Embed as one script, cached: bundling takes a second."""
     kept = cache_folder() / f"vega-{version('vl-convert-python')}-v3.js"
     with suppress(OSError, ValueError):
         head, _, text = kept.read_text(encoding="utf-8").partition("\n")

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 DIGITS: Final = 6
 TOP: Final = 10
 MISSED: Final = 10  # relevant documents of a query that are listed though no system shows them
-LINE: Final = 140  # characters of the beginning of a document
-LETTERS: Final = 8_000_000  # of all beginnings together; with more documents each is shorter
+LINE: Final = 100  # characters of the beginning of a document
 READ: Final = 2_000  # bytes of a document that are read to find its beginning
 PREDICTED: Final = 3  # different predictions for one row, if it was held out several times
 ABSENT: Final = "(not in the collection)"
@@ -174,8 +173,7 @@ def _rankings(
 
 
 def _beginnings(documents: list[str], collection: Collection) -> list[str]:
-    """The first words of each document on one line, as far as there is room."""
-    room = max(40, min(LINE, LETTERS // len(documents)))
+    """The first words of each document on one line."""
     places = collection.documents.ids.find(documents).tolist()
     wanted = {number: place for place, number in enumerate(places) if number >= 0}
     lines = [""] * len(documents)
@@ -184,5 +182,5 @@ def _beginnings(documents: list[str], collection: Collection) -> list[str]:
         for number in range(len(batch)):
             if (place := wanted.get(batch.first + number)) is not None:
                 words = " ".join(batch.raw(number)[:READ].decode("utf-8", "ignore").split())
-                lines[place] = words if len(words) <= room else f"{words[:room]}…"
+                lines[place] = words if len(words) <= LINE else f"{words[:LINE]}…"
     return lines
