@@ -10,7 +10,7 @@ from heldout.notes import Note, distinct
 from heldout.report import tables, text
 from heldout.report.comparison import comparisons_markdown, comparisons_text
 from heldout.report.page import page
-from heldout.report.page.render import tables_html
+from heldout.report.page.render import tables_page
 from heldout.resample.plan import ResamplingWarning
 
 FEW = Note("few-units", "only 5 units: little can be shown")
@@ -56,7 +56,7 @@ def test_rewording_changes_no_code():
         (code, f"sentence number {at}") for at, code in enumerate(codes)
     ]
     lines = [f"Warning: sentence number {at}. [{code}]" for at, code in enumerate(codes)]
-    for shown in (str(other), tables_html(tables(other))):
+    for shown in (str(other), tables_page("tables", tables(other))):
         assert all(line in shown for line in lines)
     shown = page([other])
     assert all(f". <code>[{code}]</code></li>" in shown for code in codes)

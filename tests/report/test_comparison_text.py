@@ -7,7 +7,7 @@ from heldout import InputError, Scores, compare
 from heldout.infer.comparison import note_measures
 from heldout.report import tables, text
 from heldout.report.comparison import comparisons_text, paper_text
-from heldout.report.page.render import tables_html
+from heldout.report.page.render import tables_page
 from heldout.report.table import write_tables
 
 A = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
@@ -31,7 +31,9 @@ def systems(count, gap=0.0, seed=5, names="system-number-{}"):
 
 
 def written(tables, kind):
-    return tables_html(tables) if kind == "html" else write_tables(tables, kind)
+    if kind == "html":
+        return tables_page("tables", tables).partition("<main>")[2].partition("</main>")[0]
+    return write_tables(tables, kind)
 
 
 def sentences(comparison):

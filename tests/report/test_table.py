@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heldout.report.page.render import tables_html
+from heldout.report.page.render import tables_page
 from heldout.report.table import Cell, Table, escape_markdown, write_tables
 
 TABLE = Table(
@@ -41,7 +41,7 @@ def test_a_table_is_the_same_cells_in_every_format(kind):
 
 
 def test_html_escapes_its_cells():
-    shown = tables_html([TABLE])
+    shown = tables_page("tables", [TABLE])
     row = '<th scope="row">a_b</th><td class="text">&lt;x&gt;</td><td><b>+0.1</b><sup>*</sup></td>'
     assert row in shown
     assert '<p class="hint">n &gt; 1</p>' in shown

@@ -61,9 +61,9 @@ def run(arguments: list[str]) -> int:
     tables = judges_tables(agreement, full=options.full)
     given = {"judgements": options.files, "runs": options.runs or []}
     files = [(name, ", ".join(paths)) for name, paths in given.items() if paths]
-    made = [("command", this_command())]
+    made = [("command", this_command()), *files]
     own = {
-        "html": lambda: page([agreement], provenance=files, made=made),
+        "html": lambda: page([agreement], made=made),
         "latex": lambda: write_tables(tables, "paper"),
     }
     shown = None if kind == "table" else lambda: tables

@@ -192,7 +192,8 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
     """The page, with the ranked lists behind the scores where there are any."""
     from heldout.report.page import page
 
-    provenance = [("files", ", ".join(options.files or [options.scores]))]
+    files = ", ".join(options.files or [options.scores])
+    made = [("command", output.this_command()), ("files", files)]
     behind: dict[str, Any] = {}
     if kind == "ranking" and "-" not in options.files:
         from heldout.data.collection_files import read_collection
@@ -207,9 +208,8 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
             behind["collection"] = read_collection(options.collection)
         ties = str(Run.__dataclass_fields__["ties"].default)
         policies = policies_in_words([ties], "skip" if options.intersection else "zero")
-        provenance += [(f"policy: {name}", words) for name, words in policies]
-    made = [("command", output.this_command())]
-    return page(comparisons, ledger=options.ledger, provenance=provenance, made=made, **behind)
+        made += [(f"policy: {name}", words) for name, words in policies]
+    return page(comparisons, ledger=options.ledger, made=made, **behind)
 
 
 def _recorded(

@@ -55,7 +55,7 @@ def test_several_folders_make_one_page(place, tmp_path, capsys):
     main(["report", str(place / "query"), str(place / "document"), "-o", str(target)])
     page = target.read_text(encoding="utf-8")
     assert page.count('class="part"') == 2
-    assert ">New queries<" in page
+    assert ">Held-out queries<" in page
     assert ">New documents<" in page
     assert "<h1>Which is better on beir: bm25 or ql-jm?" in page
     err = capsys.readouterr().err
@@ -153,7 +153,7 @@ def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch):
     assert "0.4025" in page
     assert '"lists":[[[' in page
     assert '"grades":[[' in page
-    assert "looks.jsonl has 1 evaluation on these data." in page
+    assert "looks.jsonl: 1 evaluation on these data" in page
     assert "<dt>policy: judged queries that a run lacks</dt><dd>count 0" in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,45 +22,36 @@ def page(
     ledger: str | None = None,
     runs: Mapping[str, Run] | None = None,
     qrels: Qrels | None = None,
-    provenance: Sequence[tuple[str, str]] = (),
     made: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The page of one or several results, comparisons or agreements.
 
     Comparisons in a row are one part, with a measure each; `runs` and `qrels` are what is behind
-    them. A list of collections has one for each part. `headings` replace those of the parts,
-    `provenance` comes first in the first part, and `made` is about the page itself.
+    them. A list of collections has one for each part. `headings` replace those of the parts, and
+    `made` comes first in the provenance.
     """
     from heldout.report.page import units
-    from heldout.report.page.content import part_of, title_of
+    from heldout.report.page.content import part_of
     from heldout.report.page.provenance import bibliography
     from heldout.report.page.render import render
 
-    given = grouped(results if isinstance(results, (list, tuple)) else [results])
+    several = results if isinstance(results, (list, tuple)) else [results]
+    given: list[Any] = []
+    for kind, group in groupby(several, key=lambda result: type(result).__name__):
+        same = list(group)
+        given += [same] if kind == "Comparison" else same
     every = collection if isinstance(collection, (list, tuple)) else [collection] * len(given)
     parts = []
     for of, own in zip(given, every, strict=True):
         part = part_of(of, texts=own and own.queries.to_dict(), ledger=ledger)
         if isinstance(of, list):
-            part = part._replace(**units.of_comparisons(of, collection=own, runs=runs, qrels=qrels))
+            part = part._replace(**units.of_comparisons(of, own, runs or {}, qrels))
         elif part.plan:
-            part = part._replace(**units.of_results(of, collection=own))
+            part = part._replace(**units.of_results(of, own))
         parts.append(part)
     for number, heading in enumerate(headings):
         parts[number] = parts[number]._replace(heading=heading)
-    parts[0] = parts[0]._replace(provenance=[*provenance, *parts[0].provenance])
+    asked = {part.question for part in parts}
+    title = title or (asked.pop() if len(asked) == 1 else f"{len(parts)} experiments")
     keys = [key for part in parts for key in part.methods] + (["holm"] if ledger else [])
-    return render(title or title_of(given), parts, made=made, bibtex=bibliography(keys))
-
-
-def grouped(results: Sequence[Any]) -> list[Any]:
-    """Results as the parts of a page: comparisons in a row are one list."""
-    parts: list[Any] = []
-    for result in results:
-        if type(result).__name__ != "Comparison":
-            parts.append(result)
-        elif parts and isinstance(parts[-1], list):
-            parts[-1].append(result)
-        else:
-            parts.append([result])
-    return parts
+    return render(title, parts, made=made, bibtex=bibliography(keys))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.as_json import json_text
-from heldout.errors import HeldoutError
 from heldout.infer.ledger import read_ledger
 from heldout.notes import Note, count_of, distinct
 from heldout.report import comparison as shown
@@ -29,27 +27,21 @@ if TYPE_CHECKING:
 
 MOST: Final = 12_000  # rows of a chart that a page can hold; more make it slow
 COLUMNS: Final = 300  # queries that a heat map shows one by one; of more only their order is seen
-VISIBLE: Final = 0.002  # share of the score from which training and held-out score are two points
-NEW: Final = {
-    "query": "New queries",
-    "document": "New documents",
-    "both": "New queries, new documents",
-}
-MACHINE: Final = "Human and machine judgements"
 OTHER: Final = "Another question, new queries on these documents"
 
 
 class Block(NamedTuple):
-    """A table, and the words that unfold it; without words it is always shown."""
+    """A table, and whether only its title is shown until it is unfolded."""
 
     table: Table
-    fold: str = ""
+    folded: bool = False
 
 
 class Part(NamedTuple):
     """One experiment or comparison on a page."""
 
     heading: str
+    question: str = ""
     answer: Sequence[str] = ()  # the headline, then further sentences
     tables: Sequence[Block] = ()
     latex: str = ""  # the table for a paper
@@ -61,39 +53,14 @@ class Part(NamedTuple):
     plan: str = ""  # how the data were split
     folds: Sequence[Block] = ()
     checks: Sequence[Note] = ()
-    looks: Block | None = None  # the evaluations of a ledger on the same data
+    looks: Sequence[Block] = ()  # the evaluations of a ledger on the same data
     provenance: Sequence[tuple[str, str]] = ()
     record: str = ""  # all settings, as they were stored
     methods: Sequence[str] = ()  # keys of citations
 
-    @property
-    def heads(self) -> set[str]:
-        """The columns of all tables; of several systems, without the name of the system."""
-        blocks = [*self.tables, *self.tuning, *self.folds]
-        return {head.rpartition(": ")[2] for block in blocks for head in block.table.head}
-
-    @property
-    def sections(self) -> list[tuple[str, str]]:
-        """Key and title of each section that has something to say."""
-        tuning = [chart for chart in self.charts if chart.key.startswith(("tuning", "optimism"))]
-        noun = self.units["noun"][0] if self.units else ""
-        every: list[tuple[str, str, Any]] = [
-            ("table", "Results", self.tables),
-            ("charts", "Charts", len(self.charts) > len(tuning)),
-            ("units", f"{noun.capitalize()} by {noun}", self.units),
-            ("tuning", "Tuning", self.tuning or tuning),
-            ("folds", "Folds", self.folds or self.plan),
-            ("checks", "Warnings", True),
-            ("ledger", "Ledger", self.looks),
-        ]
-        return [(key, title) for key, title, content in every if content]
-
 
 def part_of(of: Any, *, texts: Mapping[str, str] | None = None, ledger: str | None = None) -> Part:
-    """A list of comparisons of the same systems, one per measure, or any other result.
-
-    The table of all units is left out: `heldout.report.page.units` makes it.
-    """
+    """Comparisons of the same systems or another result, without what `units` adds."""
     if isinstance(of, list):
         return _of_comparisons(of, texts, ledger)
     return _of_agreement(of) if type(of).__name__ == "Agreement" else _of_results(of, texts, ledger)
@@ -103,17 +70,16 @@ def _of_comparisons(
     comparisons: list[Comparison], texts: Mapping[str, str] | None, ledger: str | None
 ) -> Part:
     first, board = comparisons[0], standing(comparisons[0])
-    blocks = [block for each in comparisons for block in _blocks(standing(each), each)]
-    measures = [each.scores.measure for each in comparisons]
+    names, measures = first.scores.systems, [each.scores.measure for each in comparisons]
     charts, left = _drawn(first, board, texts=texts)
-    charts += _drawn(comparisons, board)[0] if len(comparisons) > 1 else []
     return Part(
-        f"{len(first.scores.systems)} systems compared",
+        f"{len(names)} systems compared",
+        question(_in_order(board, names)),
         [answer(board), *_how(first, board), *agreement_lines(comparisons)],
-        blocks,
+        [block for each in comparisons for block in _blocks(standing(each), each)],
         shown.paper_text(comparisons),
         [line for each in comparisons for line in shown.how_lines(each, full=True)],
-        charts,
+        [*charts, *_drawn(comparisons)[0]],
         checks=distinct([note for each in comparisons for note in each.warnings] + left),
         looks=_looks(ledger, first.scores.data),
         provenance=provenance.of_comparisons(comparisons),
@@ -126,49 +92,45 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
 
     settings, compared = results.manifest["settings"], results.comparisons.compared
     boards, ranked = experiment.standings(results), results.task == "ranking"
-    new_documents = settings["by"] in {"document", "both"}
     known = {each.scores.measure: each for each in compared}
+    new_documents = settings["by"] in {"document", "both"}  # comparisons are of something else
     first, own = boards[0], known.get(boards[0].measure)
     charts, left = _drawn(results, first, texts=texts, compared=own)
-    said, how = [answer(first)], f"{percent(results.level)} intervals"
-    if results.higher_is_better(first.measure) is None:
-        said = [f"{first.measure} has no better and worse; the table has all values."]
-    if new_documents:
-        said.append(f"Intervals are for {results.summary[0]['estimates'][0]['estimand']}.")
-    elif own is not None:
+    undirected = f"{first.measure} has no better and worse."
+    said = experiment.result_answers(results, first) or [undirected]
+    how = f"{percent(results.level)} intervals"
+    if own is not None and not new_documents:
         said, how = [*said, *_how(own, first)], f"{test_name(own)}, {sides(own)}"
     tables = []
     for board in boards:
         systems = experiment.measure_tables(results, board, full=True)[0]
         tables += _blocks(board, None if new_documents else known.get(board.measure), systems)
     for each in compared if new_documents else ():
-        blocks = _blocks(standing(each), each)
-        tables += [Block(table, f"{OTHER}: {fold or 'systems'}") for table, fold in blocks]
-    selected = experiment.tuning_tables(results, full=True)
-    tuning = [_named(table, "Selected parameters (tuned on all data)") for table in selected]
-    differ = any(len(system["chosen"]) > 1 for system in results.summary if system["tuned"])
-    fold = "" if differ else "Each split"
-    folds = [Block(table, fold) for table in experiment.split_tables(results)]
-    data = results.manifest["fingerprints"].get("collection")
-    if not ranked:  # as the comparisons of these results name their data
-        data = results.scores(systems=results.systems[:1], by_unit=False).data
-    about, plan = experiment.result_lines(results, full=True), printable(settings["plan_in_words"])
-    models = [str(system.get("model", "")) for system in settings["systems"]]
+        for table, _ in _blocks(standing(each), each):
+            tables.append(Block(table.with_words(f"{OTHER}: {table.title}"), folded=True))
+    tuning, title = experiment.tuning_tables(results, full=True), "Selected parameters"
+    names = [system["name"] for system in results.summary if not system.get("baseline")]
+    data = own.scores.data if own else results.manifest["fingerprints"].get("collection", "")
     return Part(
-        NEW[settings["by"]] if ranked else "New rows",
+        first.where.removeprefix("on ").capitalize(),
+        question(_in_order(first, names), settings["collection" if ranked else "data"]["name"]),
         said,
         tables,
         write_tables([shown.paper_table(boards, how)], "paper"),
-        about,
+        experiment.result_lines(results, full=True),
         charts,
-        tuning=tuning,
-        plan=next(line for line in about if line.startswith(plan)),
-        folds=folds,
+        tuning=[Block(table.with_words(f"{title} (tuned on all data)")) for table in tuning],
+        plan=f"{printable(settings['plan_in_words'])}.",
+        folds=[Block(table, folded=True) for table in experiment.split_tables(results)],
         checks=distinct([*experiment.result_notes(results), *left]),
-        looks=_looks(ledger, str(data)),
+        looks=_looks(ledger, data),
         provenance=provenance.of_results(results),
         record=json_text(results.manifest),
-        methods=provenance.methods(compared, results.measures if ranked else (), models),
+        methods=provenance.methods(
+            compared,
+            results.measures if ranked else (),
+            [str(system.get("model", "")) for system in settings["systems"]],
+        ),
     )
 
 
@@ -177,17 +139,15 @@ def _of_agreement(agreement: Agreement) -> Part:
 
     tables, (charts, left) = agreement_tables(agreement, full=True), _drawn(agreement)
     measures = [order.measure for order in agreement.judges[0].orders]
-    about = (
-        "Intervals treat queries as the units: documents of a query are not independent. Those of "
-        "the statistics come from the jackknife, those of the order of systems from the bootstrap."
-    )
+    about = "Intervals are over queries: by the jackknife, of orders of systems by the bootstrap."
     return Part(
         "Agreement of judges",
+        "Do machine judgements agree with human ones?",
         agreement_sentences(agreement),
         [Block(table) for table in tables],
         write_tables(tables, "latex"),
         [about],
-        charts=charts,
+        charts,
         checks=[*agreement.notes, *left],
         provenance=[("level", f"{agreement.level:g}"), ("rel", str(agreement.rel))],
         methods=[
@@ -197,31 +157,17 @@ def _of_agreement(agreement: Agreement) -> Part:
     )
 
 
-def title_of(given: Sequence[Any]) -> str:
-    """What was asked, if it was the same of all results; the systems are named as they came."""
-    if type(given[0]).__name__ == "Agreement":
-        return "Do machine judgements agree with human ones?"
-    asked = set()
-    for of in given:
-        if isinstance(of, list):
-            board, names, data = standing(of[0]), of[0].scores.systems, ""
-        else:
-            board, settings = standing(of), of.manifest["settings"]
-            data = str(settings["collection" if of.task == "ranking" else "data"]["name"])
-            data = "pydocs" if data.startswith("pydocs-") else data
-            names = [each["name"] for each in of.summary if not each.get("baseline")]  # not asked
-        board = board._replace(rows=tuple(map(board.row, names)))
-        asked.add(question(board, "" if data in {"data", "collection"} else data))
-    return str(asked.pop()) if len(asked) == 1 else f"{len(given)} experiments"
+# ---- words and tables ----------------------------------------------------------------------------
 
 
-# ---- tables --------------------------------------------------------------------------------------
+def _in_order(board: Standing, names: Sequence[str]) -> Standing:
+    """Only these systems, as they were given: a question does not tell the answer."""
+    return board._replace(rows=tuple(map(board.row, names)))
 
 
 def _how(comparison: Comparison, board: Standing) -> list[str]:
     """Of one pair the counts; the test; what a machine adds."""
-    counts = shown.counts_line(board) if len(board.gaps) == 1 else []
-    return [*counts, test_line(comparison), *estimate_lines(comparison)]
+    return [*shown.counts_line(board), test_line(comparison), *estimate_lines(comparison)]
 
 
 def _blocks(
@@ -229,37 +175,32 @@ def _blocks(
 ) -> list[Block]:
     """The systems; folded the pairs, the analysis of all systems, and the machine's part."""
     systems = systems or shown.systems_table(board, full=True)
+    where = ", ".join(filter(None, (board.size, board.where)))
     # Without places: a row of a page is named by its first cell, the system.
     systems = systems.columns(range(1, len(systems.head)))
-    after = ", ".join(filter(None, (board.size, board.where)))
-    blocks = [_named(systems, f"{board.measure} of each system{f' ({after})' if after else ''}")]
-    if len(board.gaps) > 1 or comparison is not None:
+    folded = []
+    if board.gaps:
         pairs = count_of(len(board.gaps), "pair")
-        fold = f"All {pairs}" if len(board.gaps) > 1 else "Effect size and further tests"
-        blocks.append(_named(shown.pairs_table(board), f"{board.measure}: {pairs}", fold))
+        folded.append(
+            shown.pairs_table(board).with_words(f"Differences in {board.measure}: {pairs}")
+        )
     if comparison is not None:
-        blocks += [Block(table, table.title) for table in shown.anova_table(comparison)]
-        blocks += [_named(table, MACHINE, MACHINE) for table in comparison_estimates(comparison)]
-    return blocks
+        folded += shown.anova_table(comparison)
+        for table in comparison_estimates(comparison):
+            folded.append(table.with_words("Human and machine judgements"))
+    lead = systems.with_words(f"{board.measure} of each system ({where})")
+    return [Block(lead), *(Block(table, folded=True) for table in folded)]
 
 
-def _named(table: Table, title: str, fold: str = "", notes: Sequence[str] = ()) -> Block:
-    return Block(replace(table, rows=table.cells, title=title, notes=[*table.notes, *notes]), fold)
-
-
-def _looks(ledger: str | None, data: str) -> Block | None:
+def _looks(ledger: str | None, data: str) -> list[Block]:
     """The evaluations of a ledger on the same data, in the order in which they were made."""
     if ledger is None:
-        return None
-    every = read_ledger(ledger)
-    own = [look for look in every if look.fingerprint == data]
-    others = len({look.fingerprint for look in every} - {data})
-    words = f"{ledger} has {count_of(len(own), 'evaluation')} on these data"
-    words += f", and evaluations on {others} other data." if others else "."
-    note = "p is of an evaluation alone; Holm: adjusted for all evaluations on these data."
+        return []
+    own = [look for look in read_ledger(ledger) if look.fingerprint == data]
     (table,) = ledger_tables(own)
-    table = table.columns(range(1, len(table.head)))
-    return _named(table, "Evaluations on these data", notes=[words, note])
+    title = f"{ledger}: {count_of(len(own), 'evaluation')} on these data"
+    note = "p is of an evaluation alone; Holm: adjusted for all evaluations on these data."
+    return [Block(table.columns(range(1, len(table.head))).with_words(title, [note]))]
 
 
 # ---- charts --------------------------------------------------------------------------------------
@@ -271,34 +212,27 @@ def _drawn(
     """The charts that help and that a page can hold, and notes about those that are too large."""
     from heldout.report.charts.find import charts  # Altair is slow to import
 
-    try:
-        every = [chart for chart in charts(of, **context) if board is None or helps(chart, board)]
-    except HeldoutError as error:
-        return [], [Note("no-chart", f"no charts: {error}", "info")]
-    words = "{}: {:,} rows are too many for a page; heldout chart draws {}"
-    left = [
-        Note("no-chart", words.format(chart.title, len(chart.frame), chart.key), "info")
-        for chart in every
-        if len(chart.frame) > MOST
-    ]
-    return [chart for chart in every if len(chart.frame) <= MOST], left
+    drawn, left = [], []
+    for chart in charts(of, **context):
+        if board is not None and not helps(chart, board):
+            continue
+        if len(chart.frame) <= MOST:
+            drawn.append(chart)
+        else:
+            rows = f"{len(chart.frame):,} rows are too many for a page"
+            text = f"{chart.title}: {rows}; heldout chart draws {chart.key}"
+            left.append(Note("no-chart", text, "info"))
+    return drawn, left
 
 
 def helps(chart: Chart, board: Standing) -> bool:
     """Whether a chart shows something that the tables do not; ``heldout chart`` draws all."""
-    frame, gaps = chart.frame, board.gaps
     if chart.key == "heatmap":  # of few systems, or of very many queries, it shows little
-        return frame["system"].n_unique() > 2 and frame["column"].n_unique() < COLUMNS
-    if chart.key == "optimism":  # scores that are nearly the same are one point
-        whole = frame.filter(frame["split"].is_null())["gap", "held_out"].iter_rows()
-        return any(abs(gap) > VISIBLE * abs(score) for gap, score in whole)
-    differ = any(gap.counts is None or gap.counts[0] + gap.counts[2] for gap in gaps)
+        return len(board.rows) > 2 and chart.frame["column"].n_unique() < COLUMNS
     return {
-        "forest": not gaps or len(frame) > 2,  # overlapping intervals mislead about a pair
-        "pairs": differ,  # systems may agree on every unit
-        "query-differences": differ,
+        "forest": len(board.gaps) != 1,  # overlapping intervals mislead about a pair
         "query-differences-2": False,  # the table of all queries has them
         "query-differences-3": False,
-        "null": len(gaps) == 1 and gaps[0].p is not None,  # of one pair; about new queries
+        "null": len(board.gaps) == 1 and board.gaps[0].p is not None,  # about new queries
         "critical-difference": False,  # another analysis than that of the tables
     }.get(chart.key, True)

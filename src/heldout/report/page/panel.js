@@ -85,18 +85,12 @@ const panel = {
     const found = explorer.ranked;
     if (!found.lists) return [];
     const shown = explorer.alone || explorer.a === explorer.b ? [explorer.a] : [explorer.a, explorer.b];
-    const grades = this.pairs(found.grades && found.grades[unit]);
+    const grades = new Map(found.grades && found.grades[unit]);
     const parts = [make("div", { className: "pair" }, ...shown.map((system) => this.list(unit, system, shown, grades)))];
     if (found.grades) parts.push(...this.missed(unit, shown, grades));
     if (!found.grades) parts.push(make("p", { className: "hint" }, "To show judgements, name the collection: heldout report … --collection NAME."));
     if (found.note) parts.push(make("p", { className: "hint" }, found.note));
     return parts;
-  },
-
-  pairs(flat) {
-    const found = new Map();
-    for (let at = 0; flat && at < flat.length; at += 2) found.set(flat[at], flat[at + 1]);
-    return found;
   },
 
   list(unit, system, shown, grades) {
@@ -129,10 +123,11 @@ const panel = {
   missed(unit, shown, grades) {
     const { ranked } = this.explorer;
     const listed = new Set(shown.flatMap((system) => ranked.lists[system][unit]));
-    const lost = new Map([...[...grades].filter(([one, grade]) => grade > 0 && !listed.has(one)), ...this.pairs(ranked.missed[unit])]);
-    const count = ranked.relevant[unit], found = count - [...grades].filter(([one, grade]) => grade > 0 && listed.has(one)).length;
+    const relevant = [...grades].filter(([, grade]) => grade > 0);
+    const lost = relevant.filter(([one]) => !listed.has(one));
+    const count = ranked.relevant[unit], found = count - (relevant.length - lost.length);
     const parts = [make("h4", {}, `Relevant documents in neither list: ${found} of ${count}`)];
-    if (lost.size) parts.push(make("ul", { className: "ranked" }, ...[...lost].slice(0, 10).map(([one, grade]) => this.item("", one, grade, null))));
+    if (lost.length) parts.push(make("ul", { className: "ranked" }, ...lost.slice(0, 10).map(([one, grade]) => this.item("", one, grade, null))));
     return parts;
   },
 };

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 import re
 from contextlib import suppress
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout import __version__
 from heldout.errors import HeldoutError
-from heldout.notes import count_of
 from heldout.report.page.render import asset
 
 if TYPE_CHECKING:
@@ -22,14 +20,7 @@ if TYPE_CHECKING:
 
     Pairs = list[tuple[str, str]]
 
-SAME: Final = {"bootstrap-shift": "bootstrap", "percentile": "bootstrap", "bca": "bootstrap"}
-MEASURES: Final = {"nDCG": "ndcg", "DCG": "ndcg", "Bpref": "bpref", "RBP": "rbp", "ERR": "err"}
-SOFTWARE: Final = f"""\
-@software{{heldout,
-  title = {{heldout: evaluation, resampling and significance for search and text systems}},
-  version = {{{__version__}}}
-}}
-"""
+SAME: Final = {"bootstrap-shift": "bootstrap", "dcg": "ndcg"}
 
 
 def of_results(results: Results) -> Pairs:
@@ -37,29 +28,26 @@ def of_results(results: Results) -> Pairs:
     manifest: Mapping[str, Any] = results.manifest
     settings = {"command of the run": results.timings.get("command"), **manifest["settings"]}
     systems = {f"system {each['name']}": _system(each) for each in settings.pop("systems")}
-    prints = {
-        f"fingerprint of the {name}": value for name, value in manifest["fingerprints"].items()
-    }
+    versions = {"versions": manifest["versions"]}
+    digests = {f"fingerprint of the {name}": own for name, own in manifest["fingerprints"].items()}
     policies = {f"policy: {name}": words for name, words in manifest["policies"].items()}
     measures = _signatures(results.measures) if results.task == "ranking" else {}
-    versions = {"versions": manifest["versions"]}
-    return _pairs(settings) + _pairs(systems | versions | prints | policies | measures)
+    return _pairs(settings | systems | versions | digests | policies | measures)
 
 
 def of_comparisons(comparisons: Sequence[Comparison]) -> Pairs:
     """The settings of comparisons as names and values."""
     scores, how = comparisons[0].scores, comparisons[0].analysis._replace(asked=None, why="")
     given = {"data": scores.data, "units": len(scores.units), **how._asdict()}
-    libraries = {name: version(name) for name in ("numpy", "scipy")}
-    versions = {"heldout": __version__, "python": platform.python_version(), **libraries}
+    versions = {name: version(name) for name in ("numpy", "scipy")}
+    versions = {"heldout": __version__, "python": platform.python_version(), **versions}
     measures = _signatures([each.scores.measure for each in comparisons])
     return _pairs({**given, "versions": versions, **measures})
 
 
 def _pairs(settings: Mapping[str, Any]) -> Pairs:
     """Names and values, without those that are not set."""
-    shown = {name: _words(value) for name, value in settings.items()}
-    return [(name, words) for name, words in shown.items() if words]
+    return [(name, words) for name, value in settings.items() if (words := _words(value))]
 
 
 def _signatures(measures: Iterable[str]) -> dict[str, str]:
@@ -90,62 +78,36 @@ def _words(value: Any) -> str:
 
 
 def _system(system: Mapping[str, Any]) -> str:
-    """What a system is, its fixed parameters, and every setting that was tried."""
-    points = system.get("points") or [{}]
+    """What a system is, how many settings of it were tried, and the values of each parameter."""
     kind = system.get("model") or system.get("function") or system.get("kind") or ""
     if isinstance(system.get("estimator"), dict):
-        kind = _estimator(system["estimator"])
-    same = points[0].items()
-    fixed = {key: value for key, value in same if all(p.get(key) == value for p in points)}
-    tuned = [{key: point[key] for key in point if key not in fixed} for point in points]
-    return "; ".join(filter(None, (str(kind), _words(fixed), _grid(tuned)))) or "no parameters"
-
-
-def _estimator(made: Mapping[str, Any]) -> str:
-    """The class of an estimator; of a pipeline its steps."""
-    name, steps = str(made.get("class", "")), (made.get("parameters") or {}).get("steps")
-    if not isinstance(steps, list):
-        return name
-    inner = [_estimator(step[1]).rpartition(".")[2] for step in steps if isinstance(step[1], dict)]
-    return f"{name.rpartition('.')[2]}({', '.join(inner)})"
-
-
-def _grid(points: Sequence[Mapping[str, Any]]) -> str:
-    """All values of each parameter; they need not form a full grid.
-
-    >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.5}])
-    '2 settings tried: k1 = 1, 2; b = 0.5'
-    >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.7}])
-    '2 settings tried, not all combinations: k1 = 1, 2; b = 0.5, 0.7'
-    """
-    if len(points) < 2:
-        return ""
-    names = dict.fromkeys(name for point in points for name in point)
-    axes = {name: dict.fromkeys(_words(point.get(name)) for point in points) for name in names}
-    shown = "; ".join(f"{name} = {', '.join(axis)}" for name, axis in axes.items())
-    full = len(points) == math.prod(map(len, axes.values()))
-    some = "" if full else ", not all combinations"
-    return f"{count_of(len(points), 'setting')} tried{some}: {shown}"
+        kind = system["estimator"].get("class", "")
+    points = system.get("points") or [{}]
+    axes = [f"{len(points)} settings tried"] if len(points) > 1 else []
+    for name in dict.fromkeys(name for point in points for name in point):
+        values = dict.fromkeys(_words(point.get(name)) for point in points)
+        axes.append(f"{name} = {', '.join(values)}")
+    return "; ".join([str(kind), *axes])
 
 
 def bibliography(keys: Iterable[str]) -> str:
     """The software, then every known method, as BibTeX."""
-    entries = asset("citations.bib").strip().split("\n\n")
-    known = {entry[entry.index("{") + 1 : entry.index(",")]: f"{entry}\n" for entry in entries}
-    wanted = dict.fromkeys(SAME.get(key, key) for key in keys)
-    return "\n".join([SOFTWARE, *(known[key] for key in wanted if key in known)])
+    entries = asset("citations.bib").replace("VERSION", __version__).strip().split("\n\n")
+    known = {re.findall(r"{(.*?),", entry)[0]: f"{entry}\n" for entry in entries}
+    wanted = dict.fromkeys(SAME.get(key, key) for key in ("heldout", *keys))
+    return "\n".join(known[key] for key in wanted if key in known)
 
 
 def methods(
     comparisons: Iterable[Comparison], measures: Iterable[str], models: Iterable[str] = ()
 ) -> list[str]:
     """Keys of tests, corrections, intervals, measures and models; some of them have a paper."""
-    keys = [MEASURES.get(re.split(r"[(@]", name)[0], "") for name in measures]
+    keys = [re.split(r"[(@]", name)[0].lower() for name in measures]
     keys += [model.partition("-")[0] for model in models]
     for comparison in comparisons:
         keys += [*comparison.analysis.tests, comparison.analysis.correction]
-        intervals = [claim.difference.method for claim in comparison.claims]
-        intervals += [system.mean.method for system in comparison.systems]
-        words = " ".join(dict.fromkeys(intervals)).lower()
+        estimates = [claim.difference for claim in comparison.claims]
+        estimates += [system.mean for system in comparison.systems]
+        words = " ".join({estimate.method for estimate in estimates}).lower()
         keys += [key for key in ("wilson", "bootstrap", "delong") if key in words]
     return keys

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from contextlib import suppress
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout import __version__
 from heldout.compiled import cache_folder
@@ -21,17 +20,16 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    import jinja2
-
     from heldout.report.charts.draw import Chart
     from heldout.report.page.content import Part
     from heldout.report.table import Table
 
+SCRIPTS: Final = ("page.js", "explorer.js", "panel.js")
+
 
 def asset(name: str) -> str:
-    """A file of this package, with the line ends that a browser normalizes to."""
-    text = files("heldout.report.page").joinpath(name).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")
+    """A template, script or style of this folder."""
+    return files("heldout.report.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def render(
@@ -43,12 +41,8 @@ def render(
     dark: bool = False,
 ) -> str:
     """The page of some parts; `made` are names and values about the page itself."""
-    kwargs = {"allow_nan": False, "ensure_ascii": False, "separators": (",", ":")}
-    environment = _environment()
-    environment.policies["json.dumps_kwargs"] = kwargs
-    environment.policies["json.dumps_function"] = json.dumps
     charts: dict[str, Any] = {}
-    scripts = ["".join(map(asset, ("page.js", "explorer.js", "panel.js")))]
+    style, scripts = asset("page.css"), ["".join(map(asset, SCRIPTS))]
     if any(part.charts for part in parts):
         from heldout.report.charts.draw import theme
 
@@ -56,8 +50,9 @@ def render(
         specifications = [[chart.specification() for chart in part.charts] for part in parts]
         charts = {"themes": themes, "parts": specifications}
         scripts.insert(0, chart_runtime())
-    style = asset("page.css")
-    text: str = environment.get_template("page.html.j2").render(
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return fill(
+        "page.html.j2",
         title=title,
         parts=parts,
         made=made,
@@ -66,22 +61,19 @@ def render(
         version=__version__,
         style=style,
         scripts=scripts,
-        policy=content_policy(scripts, style),
+        # Run these scripts, use this style, load nothing.
+        policy=f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; "
+        "base-uri 'none'; form-action 'none'",
         charts=charts,
         picture=picture,
     )
-    return text
 
 
-def tables_html(tables: Sequence[Table]) -> str:
-    """Tables as a page shows them."""
-    return str(_environment().get_template("tables.html.j2").render(tables=tables))
-
-
-def _environment() -> jinja2.Environment:
+def fill(template: str, **fields: Any) -> str:
+    """A template with its fields; every text is escaped, and freed of control characters."""
     import jinja2  # slow to import
 
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,  # a misspelt field is an error, not a blank
@@ -89,6 +81,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    as_json = {"allow_nan": False, "ensure_ascii": False, "separators": (",", ":")}
+    environment.policies["json.dumps_kwargs"] = as_json
+    return str(environment.get_template(template).render(fields))
 
 
 def chart_page(drawing: Any) -> str:
@@ -99,18 +94,16 @@ def chart_page(drawing: Any) -> str:
     from heldout.report.charts.draw import Chart, theme
     from heldout.report.page.content import Part
 
-    spec, copy = drawing.to_dict(), drawing.copy(deep=True)
+    spec, bare = drawing.to_dict(), drawing.copy(deep=True)
     words = spec.get("title", "Chart")
     words = words if isinstance(words, dict) else {"text": words}
     title, caption = str(words["text"]), " ".join(words.get("subtitle", []))
-    light, dark = (
-        drawing.config == alt.Config.from_dict(theme(dark=dark)) for dark in (False, True)
-    )
-    copy.title = alt.Undefined
-    if light or dark:  # else it is not a theme of the page, and kept
-        copy.config = alt.Undefined
-    chart = Chart("chart", title, caption, pl.DataFrame(), copy)
-    return render(title, [Part(title, charts=[chart])], dark=dark)
+    bare.title = alt.Undefined
+    themes = [alt.Config.from_dict(theme(dark=dark)) for dark in (False, True)]
+    if drawing.config in themes:  # else it is not a theme of the page, and kept
+        bare.config = alt.Undefined
+    chart = Chart("chart", title, caption, pl.DataFrame(), bare)
+    return render(title, [Part(title, charts=[chart])], dark=drawing.config == themes[1])
 
 
 def tables_page(title: str, tables: Sequence[Table]) -> str:
@@ -133,20 +126,8 @@ def picture(chart: Chart, name: str) -> str:
     return re.sub(r'( id="|url\(#)', rf"\g<1>{name}-", plain)
 
 
-def content_policy(scripts: Sequence[str], style: str) -> str:
-    """What a browser may do with the page: run these scripts, use this style, load nothing."""
-    run = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
-    return (
-        f"default-src 'none'; script-src {run}; style-src 'sha256-{_digest(style)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
 def chart_runtime() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script; cached, because bundling takes seconds.
-
-    Its source is the installed vl-convert-python: nothing is loaded from elsewhere.
-    """
+    """Vega, Vega-Lite and Vega-Embed as one script, cached: bundling takes a second."""
     kept = cache_folder() / f"vega-{version('vl-convert-python')}-v3.js"
     with suppress(OSError, ValueError):
         head, _, text = kept.read_text(encoding="utf-8").partition("\n")
