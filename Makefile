@@ -15,7 +15,7 @@ DEVELOPER := $(VENV)/.installed-dev
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --no-compile --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests reference coverage docs picture bench clean
+.PHONY: demo test test-all lint types tests reference coverage docs picture bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/heldout demo
@@ -42,6 +42,10 @@ types: $(DEVELOPER)
 # In the order of collection: what is last, doctests, is short, so that no worker is long alone.
 tests: $(DEVELOPER)
 	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+# What is long and rarely fails, too: before a release.
+test-all: lint types reference
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder --long --hypothesis-profile thorough
 
 # Numbers of the whole product, as they were frozen in tests/reference.
 reference: $(DEVELOPER)
