@@ -25,6 +25,6 @@ def refused(capsys, *arguments):
     said = capsys.readouterr()
     assert ended.value.code == 2
     assert said.out == ""
-    assert said.err.startswith("heldout")
+    assert said.err.startswith("heldout"), said.err
     assert "Traceback" not in said.err
     return said.err

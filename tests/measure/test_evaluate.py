@@ -230,7 +230,7 @@ def test_table_for_a_notebook_escapes_what_others_named():
     name = '<script>alert("x")</script>&'
     shown = evaluate(QRELS, Run.of(PART, name), "RR")._repr_html_()
     assert "<script>" not in shown
-    assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;" in shown
+    assert "&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt;&amp;" in shown
     assert shown.count('<th scope="row">') == 1
     assert shown.count("<td>") == 1
     assert "0.1667" in shown

@@ -43,20 +43,20 @@ def run(arguments: list[str]) -> int:
     if kind == "measures":
         text, records = listings.measures_text(names), listings.listed_measures(names)
     elif kind == "charts":
-        text, records = _charts(names)
+        text, records = _charts(names, verify=not options.unverified)
     else:
         text, records = listings.models() if kind == "models" else listings.methods()
     emit(json_text(records) if options.format else text)
     return 0
 
 
-def _charts(files: list[str]) -> tuple[str, list[dict[str, Any]]]:
+def _charts(files: list[str], *, verify: bool) -> tuple[str, list[dict[str, Any]]]:
     from heldout.report.charts.find import NAMES, charts_of_files
     from heldout.report.table import printable
 
     records = [{"name": name, "shows": words} for name, words in NAMES.items()]
     if files:
-        drawn = charts_of_files(files)
+        drawn = charts_of_files(files, verify=verify)
         records = [{"name": c.key, "shows": c.title, "caption": c.caption} for c in drawn]
     width = max(len(record["name"]) for record in records) + 2
     lines = (f"{record['name']:<{width}}{printable(record['shows'])}\n" for record in records)

@@ -54,7 +54,7 @@ run | options | systems
 report | options
   --title TEXT          title (default: the question)
   --ledger FILE         show the evaluations of these data in a ledger
-report chart | options
+report chart list | options
   --unverified          use results even if their files were changed after the experiment
 chart | options
   -m --measure NAME     measure of the results or the table
