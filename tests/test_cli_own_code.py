@@ -87,7 +87,7 @@ def test_a_function_with_parameters(capsys):
     assert (one["points"], one["tuned"]) == (1, False)
     said = refused(capsys, "run", "data", "--system", "own/my.py:rank(dims)")
     assert "--system: own/my.py:rank: 'dims' is not a parameter" in said
-    assert "--system own/my.py:gone" in refused(capsys, "run", "data", "--system", "own/my.py:gone")
+    assert "own/my.py has no 'gone'" in refused(capsys, "run", "data", "--system", "own/my.py:gone")
 
 
 def test_a_transformer_needs_pyterrier(capsys, monkeypatch):

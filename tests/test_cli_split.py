@@ -108,9 +108,9 @@ def test_nothing_is_overwritten(capsys):
         (["--validation", "0.2"], "--validation goes with --hold-out"),
         (["--force"], "--to and --force go with -o FOLDER"),
         (["--json", "-o", "x"], "a description is printed"),
-        (["--leave-one-out", "--stratify", "relevance"], "--stratify goes with"),
+        (["--leave-one-out", "--stratify", "relevance"], "--stratify: goes with"),
         (["--leave-one-out", "--seed", "1"], "nothing is random here"),
-        (["--folds-file", "x", "--groups", "duplicates"], "--groups goes with"),
+        (["--folds-file", "x", "--groups", "duplicates"], "--groups: goes with"),
         (["--bootstrap", "3", "--assignments", "-"], "does not assign every unit to one fold"),
         (
             ["--stratify", "kind"],

@@ -149,8 +149,13 @@ def _plan(
     if not isinstance(kind, str) or kind not in PLANS:
         problems.add(f"{place}.kind", f"unknown plan {kind!r}: expected one of {', '.join(PLANS)}")
         return None
-    names = [field.name for field in fields(PLANS[kind])]  # type: ignore[arg-type]
-    problems.unknown(table, ("kind", *names), f"{place}.")
+    known = {each: [field.name for field in fields(PLANS[each])] for each in PLANS}  # type: ignore[arg-type]
+    names = known[kind]
+    for name in (name for name in table if name not in {"kind", *names}):
+        if kinds := " or ".join(each for each in known if name in known[each]):
+            problems.add(f"{place}.{name}", f"goes with plans of kind {kinds}, not with {kind}")
+        else:
+            problems.unknown([name], ("kind", *names), f"{place}.")
     if "kind" in table:
         usual = {"seed": usual["seed"]}
     values = {**usual, **table}
