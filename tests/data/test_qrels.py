@@ -96,9 +96,7 @@ def test_grades_of_subtopics(write):
     assert qrels.to_frame().rows() == rows
     assert qrels.select(["r"]).to_frame().rows() == rows[3:]
     assert Qrels.of(qrels.to_frame(), subtopics=True).fingerprint() == qrels.fingerprint()
-    with pytest.raises(
-        InputError, match=r"qrels:2: .*a appears twice for query q with grades 1 and 2"
-    ):
+    with pytest.raises(InputError, match=r"qrels:2: .*a appears twice .*grades 1 and 2"):
         read_qrels(path)
     with pytest.raises(InputError, match=r"qrels:2: .*and subtopic 1 with grades 1 and 2"):
         read_qrels(write("qrels", "q 1 a 1\nq 1 a 2\n"), subtopics=True)
