@@ -173,7 +173,7 @@ def test_wrong_tables_are_refused_in_words(write):
 
 def test_an_empty_value_means_the_same_in_both_forms(write):
     wide = read_scores(write("t.csv", "unit,A,B\nq1,0.1,0.2\nq2,,0.5\nq3,,\nq4,1,1\n"))
-    rows = "A,q1,0.1 B,q1,0.2 A,q2, B,q2,0.5 A,q3, B,q3, A,q4,1 B,q4,1".split()
+    rows = ["A,q1,0.1", "B,q1,0.2", "A,q2,", "B,q2,0.5", "A,q3,", "B,q3,", "A,q4,1", "B,q4,1"]
     long = read_scores(write("t.csv", "\n".join(["system,unit,value", *rows])))
     for scores in (wide, long):
         assert scores.units == ("q1", "q4")
