@@ -100,10 +100,7 @@ BAD_LINES = [
     ('{"_id": " ", "text": "y"}', ":2: the document has an empty id"),
     ('{"_id": "x", "text": 5}', ":2: the field 'text' is int"),
     ('{"_id": "", "text": "y"}', ":2: the document has an empty id"),
-    (
-        '{"_id": "a", "text": "y"}',
-        r":2: the document id 'a' appears twice \(first at .*:1",
-    ),
+    ('{"_id": "a", "text": "y"}', r":2: the document id 'a' appears twice \(first at .*:1"),
     ('{"_id": "x", "text": "\\ud800"}', ":2: .*surrogate"),
     ('{"_id": "\\ud800", "text": ""}', ":2: .*not valid Unicode"),
     ('{"_id": "a\\u0000", "text": ""}', ":2: the id has a zero byte"),
@@ -330,14 +327,8 @@ BAD_QUERIES = [
         ":1: the topic that begins here is not closed",
     ),
     ("<top>\n<title> a\n</top>", ":1: the topic has no number"),
-    (
-        "<top><num>1<title>a</top>\n<top><num>1<title>b</top>",
-        ":2: the query id '1' appears twice",
-    ),
-    (
-        '{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}',
-        ":2: the query id '1' appears twice",
-    ),
+    ("<top><num>1<title>a</top>\n<top><num>1<title>b</top>", ":2: the query id '1' appears twice"),
+    ('{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}', ":2: the query id '1' appears twice"),
     ('{"_id": "1", "words": "a"}', ":1: no text"),
     ("qid,text\n1,a\n,b\n", ":3: the query has an empty id"),
     ("a query\n", "the queries have no ids"),

@@ -44,8 +44,7 @@ def test_every_format_gives_the_same(write, tmp_path):
 
 def test_probabilities_of_each_class(write):
     path = write(
-        "p.csv",
-        "unit,truth,prob_x,prob_y,prob_z\n1,x,.5,.3,.2\n2,z,.1,.1,.8\n3,y,.4,.4,.2\n",
+        "p.csv", "unit,truth,prob_x,prob_y,prob_z\n1,x,.5,.3,.2\n2,z,.1,.1,.8\n3,y,.4,.4,.2\n"
     )
     [found] = read_class_predictions(path)
     assert found.probabilities

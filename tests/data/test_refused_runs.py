@@ -52,10 +52,7 @@ RUNS = {
     "bad json": ('{"q": {"a": 1},\n "r"}', ":2: not JSON"),
     "json cut short": ('{"q": {"a": 1', ":1: not JSON"),
     "json of other things": ('{"q": 3}', r": no column of query ids \(found q\)"),
-    "json with a list": (
-        '{"q": {"a": 1},\n\n"r": [1]}',
-        ": query 'r' has list, expected an",
-    ),
+    "json with a list": ('{"q": {"a": 1},\n\n"r": [1]}', ": query 'r' has list, expected an"),
     "json with text": ('{"q":\n {"a": "x"}}', ": query 'q', document 'a': 'x' is not a number"),
     "json with a truth": ('{"q": {"a": true}}', ": .*True is not a number"),
     "json with null": ('{"q": {"a": null}}', ": .* document 'a': the number is missing"),
@@ -69,17 +66,11 @@ RUNS = {
     "a query twice": ('{"q": {"a": 1}, "q": {"b": 2}}', ": the name 'q' appears twice"),
     "half a character": ('{"q": {"\\ud800": 1}}', ".*not valid Unicode"),
     "half a character in a query": ('{"\\ud800": {"a": 1}}', ".*not valid Unicode"),
-    "an empty id in json": (
-        '{"q": {"": 1}}',
-        ": .* document '': the document id",
-    ),
+    "an empty id in json": ('{"q": {"": 1}}', ": .* document '': the document id"),
     "json in latin 1": ('{"q":\n {"é": 1}}'.encode("latin1"), ":2: byte 0xe9 is not UTF-8"),
     # Parquet
     "parquet cut short": (b"PAR1" + bytes(50), ": the Parquet file cannot be read"),
-    "a footer of nothing": (
-        b"PAR1" + bytes(8) + b"\xff\xff\0\0PAR1",
-        ".*cannot be read",
-    ),
+    "a footer of nothing": (b"PAR1" + bytes(8) + b"\xff\xff\0\0PAR1", ".*cannot be read"),
     "a footer of noise": (b"PAR1" + b"\x99" * 9 + b"\x09\0\0\0PAR1", ".*cannot be read"),
 }
 

@@ -87,14 +87,8 @@ def test_segments_that_one_side_lacks_are_named():
 HYPOTHESES = [
     (b"fine\n\xff\xfe\n", r"a:2: byte 0xff is not UTF-8"),
     (b"fine\n\0\n", r"a:2: not a text file \(byte 0x00\)"),
-    (
-        '{"id": 1, "text": "x"}\n{"id": 1, "text": "y"}\n',
-        r"a:2: segment 1 appears twice.*line 1",
-    ),
-    (
-        '{"text": "x"}\n{"id": 1, "text": "y"}\n',
-        r"a:2: some segments have an id, others have none",
-    ),
+    ('{"id": 1, "text": "x"}\n{"id": 1, "text": "y"}\n', r"a:2: segment 1 appears twice.*line 1"),
+    ('{"text": "x"}\n{"id": 1, "text": "y"}\n', r"a:2: some segments have an id, others have none"),
     (
         '{"id": 1, "text": "y"}\n\n{"text": "x"}\n',
         r"a:3: some segments have an id, others have none",
@@ -108,10 +102,7 @@ HYPOTHESES = [
     ('{"logprobs": [-Infinity]}\n', r"a:1: 'logprobs': token 1 has -inf"),
     ('{"logprobs": []}\n', r"a:1: 'logprobs': .* expected a list"),
     ('{"logprobs": -1}\n', r"a:1: 'logprobs': .* expected a list"),
-    (
-        '{"logprobs": [-1]}\n{"text": "x"}\n',
-        r"a:2: some segments have log-probabilities, others",
-    ),
+    ('{"logprobs": [-1]}\n{"text": "x"}\n', r"a:2: some segments have log-probabilities, others"),
 ]
 REFERENCES = [
     ('{"id": 1, "references": []}\n', r"r:1: 'references' is \[\], expected text"),

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.data.ids import SHORT, Ids
-from heldout.data.words import (
-    MOST_QUERIES,
-    PADDING,
-    hash_fields,
-    parse_decimals,
-    query_keys,
-)
+from heldout.data.words import MOST_QUERIES, PADDING, hash_fields, parse_decimals, query_keys
 from heldout.errors import InputError
 
 DIGITS = st.text("0123456789", min_size=1, max_size=25)
