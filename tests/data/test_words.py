@@ -81,19 +81,6 @@ def test_a_column_printed_with_one_format_is_read_exactly(places, data):
     assert list(map(bits, values)) == [bits(float(text)) for text in texts]
 
 
-def test_most_numbers_of_17_to_19_digits_are_not_left_to_the_slow_way():
-    generator = random.Random(7)  # noqa: S311 - the same numbers every time
-    texts = []
-    for _ in range(5000):
-        size = generator.randint(17, 19)
-        text = "".join(generator.choices("0123456789", k=size))
-        dot = generator.randint(1, size - 1)
-        texts.append(f"{text[:dot]}.{text[dot:]}")
-    _, hard = parse(texts)
-    assert sum(hard) < len(texts) / 50
-    assert_right_where_not_hard(texts)
-
-
 def test_numbers_halfway_between_two_floats_and_their_neighbours_are_right_or_hard():
     generator = random.Random(11)  # noqa: S311 - the same numbers every time
     texts = []
