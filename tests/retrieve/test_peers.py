@@ -12,8 +12,6 @@ Where peers and papers part, the test says how and compares what remains:
   compared on queries without such words. It has the factor k1 + 1, our bm25-robertson has not.
 """
 
-import math
-from dataclasses import dataclass
 from pathlib import Path
 
 import bm25s
@@ -22,13 +20,11 @@ import pytest
 import rank_bm25
 
 import heldout
-from heldout.retrieve.index import Index
-from heldout.retrieve.models import Model
+from heldout import Index, Model
 from heldout.retrieve.search import search_terms
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 K1, B = 1.2, 0.75
-
 OURS = {
     "lucene": Model.make("bm25-lucene"),
     "robertson": Model.make("bm25-robertson"),
@@ -38,34 +34,21 @@ OURS = {
 }
 
 
-@dataclass(frozen=True)
 class Case:
-    """A collection as each side wants it."""
+    """A collection as each side wants it: an index, and lists of tokens."""
 
-    index: Index
-    tokens: list[list[str]]
-    queries: list[str]
-    asked: list[list[str]]
+    def __init__(self, documents, queries):
+        self.index = Index.build(documents)
+        analyze, known = self.index.analyzer.analyze, set(self.index.terms)
+        self.tokens = [analyze(text) for text in documents]
+        self.asked = [[word for word in analyze(text) if word in known] for text in queries]
 
-    @classmethod
-    def of(cls, documents, queries):
-        index = Index.build(documents)
-        analyze = index.analyzer.analyze
-        tokens = [analyze(text) for text in documents]
-        known = {index.terms[number] for number in range(index.n_terms)}
-        asked = [[word for word in analyze(text) if word in known] for text in queries]
-        return cls(index, tokens, queries, asked)
-
-    def asking(self, asked):
-        """The same documents with other queries."""
-        return Case(self.index, self.tokens, [" ".join(words) for words in asked], asked)
-
-    def scores(self, model):
+    def scores(self, model, asked):
         """Queries × documents; not a number where a document has no word of the query."""
-        index = self.index
-        vocabulary = index.encode(self.queries)
-        documents, scores = search_terms(index, vocabulary, model, index.n_documents)
-        table = np.full((len(self.queries), self.index.n_documents), np.nan)
+        vocabulary = self.index.encode([" ".join(words) for words in asked])
+        size = self.index.n_documents
+        documents, scores = search_terms(self.index, vocabulary, model, size)
+        table = np.full((len(asked), size), np.nan)
         for query, (numbers, values) in enumerate(zip(documents, scores, strict=True)):
             there = numbers >= 0
             table[query, numbers[there]] = values[there]
@@ -79,6 +62,14 @@ class Case:
             table[row, self.index.documents[begin:end]] = self.index.counts[begin:end]
         return table
 
+    def share_of_absent(self, name, words, delta):
+        """What the peers give each document for the words of a query that it lacks."""
+        table = self.counts(words)
+        df = (table > 0).sum(axis=1)
+        weight = np.log((self.index.n_documents + 1) / (df if name == "bm25+" else df + 0.5))
+        nothing = delta if name == "bm25+" else (K1 + 1) * delta / (K1 + delta)
+        return (weight[:, None] * nothing * (table == 0)).sum(axis=0)
+
 
 def synthetic():
     """300 documents of Zipfian words, one empty; queries with repeated and unknown words."""
@@ -91,7 +82,7 @@ def synthetic():
     ]
     documents[17] = ""
     queries = [" ".join(rng.choice(words, rng.integers(1, 7))) for _ in range(40)]
-    return Case.of(documents, [*queries, "w0 w1 w1 w1", "w5 unheard", "w399 w399 w0"])
+    return Case(documents, [*queries, "w0 w1 w1 w1", "w5 unheard", "w399 w399 w0"])
 
 
 def shared(name):
@@ -105,23 +96,8 @@ def case(request):
     if request.param == "synthetic":
         return synthetic()
     collection = shared(request.param)
-    # rank_bm25 takes a second for a few queries of a real collection.
-    return Case.of(
-        [text for _, text in collection.documents.pairs()], collection.queries.texts[:25]
-    )
-
-
-def idf(name, m, df):
-    """Weights of words in the two models that have a δ."""
-    return np.log((m + 1) / (df if name == "bm25+" else df + 0.5))
-
-
-def share_of_absent(name, case, words, delta):
-    """What the peers give each document for the words of a query that it lacks."""
-    table = case.counts(words)
-    weight = idf(name, case.index.n_documents, (table > 0).sum(axis=1))
-    nothing = delta if name == "bm25+" else (K1 + 1) * delta / (K1 + delta)
-    return (weight[:, None] * nothing * (table == 0)).sum(axis=0)
+    texts = [text for _, text in collection.documents.pairs()]
+    return Case(texts, collection.queries.texts[:25])  # rank_bm25 is slow
 
 
 @pytest.mark.parametrize("method", OURS)
@@ -130,11 +106,11 @@ def test_bm25s(case, method):
     delta = dict(model.parameters).get("delta", 0.5)
     peer = bm25s.BM25(method=method, k1=K1, b=B, delta=delta)
     peer.index(case.tokens, show_progress=False)
-    ours, compared = case.scores(model), 0
+    ours, compared = case.scores(model, case.asked), 0
     for query, words in enumerate(case.asked):
         theirs = peer.get_scores(words).astype(np.float64)
         if method in ("bm25+", "bm25l"):
-            theirs -= share_of_absent(method, case, words, delta)
+            theirs -= case.share_of_absent(method, words, delta)
         has = (case.counts(words) > 0).any(axis=0)
         assert np.array_equal(~np.isnan(ours[query]), has)
         # What was taken off carries float32 noise of its size, so that bounds the difference.
@@ -145,54 +121,32 @@ def test_bm25s(case, method):
     assert compared > 2000
 
 
-def test_rank_bm25_okapi(case):
-    peer = rank_bm25.BM25Okapi(case.tokens, k1=K1, b=B)
-    half, compared = case.index.n_documents / 2, 0
-    asked = [[word for word in words if _df(case, word) <= half] for words in case.asked]
-    ours = case.asking(asked).scores(Model.make("bm25-robertson"))
-    for query, words in enumerate(asked):
-        theirs = peer.get_scores(words)
-        has = ~np.isnan(ours[query])
-        assert np.allclose((K1 + 1) * ours[query][has], theirs[has], rtol=1e-9, atol=1e-9)
-        assert not theirs[~has].any()
-        compared += int(has.sum())
-    assert compared > 2000
-
-
-def _df(case, word):
-    return int((case.counts([word]) > 0).sum())
-
-
-def test_rank_bm25_plus(case):
-    peer = rank_bm25.BM25Plus(case.tokens, k1=K1, b=B, delta=0.7)
-    ours = case.scores(OURS["bm25+"])
-    for query, words in enumerate(case.asked):
-        theirs = peer.get_scores(words) - share_of_absent("bm25+", case, words, 0.7)
-        has = ~np.isnan(ours[query])
-        assert np.allclose(ours[query][has], theirs[has], rtol=1e-9, atol=1e-9)
-
-
-def test_rank_bm25_l(case):
-    peer = rank_bm25.BM25L(case.tokens, k1=K1, b=B, delta=0.7)
-    ours, compared = case.scores(OURS["bm25l"]), 0
-    for query, words in enumerate(case.asked):
-        once = (case.counts(words) <= 1).all(axis=0) & ~np.isnan(ours[query])
-        theirs = peer.get_scores(words)
-        assert np.allclose(ours[query][once], theirs[once], rtol=1e-9, atol=1e-9)
-        compared += int(once.sum())
-    assert compared > 500
-
-
-def test_the_plain_form_is_atire_with_another_idf(case):
-    """No peer has log((M+1)/df): for one word the two differ by a factor, as computed here."""
-    words = [[word] for word in dict.fromkeys(word for asked in case.asked for word in asked)]
-    single, m = case.asking(words), case.index.n_documents
-    plain, atire = (single.scores(Model.make(name)) for name in ("bm25", "bm25-atire"))
-    for query, (word,) in enumerate(words):
-        df = _df(case, word)
-        if df < m:
-            factor = math.log((m + 1) / df) / math.log(m / df)
-            assert np.allclose(plain[query], factor * atire[query], rtol=1e-12, equal_nan=True)
+def test_rank_bm25(case):
+    common = case.index.n_documents / 2
+    rare = [
+        [word for word in words if (case.counts([word]) > 0).sum() <= common]
+        for words in case.asked
+    ]
+    compared = dict.fromkeys(("Okapi", "Plus", "L"), 0)
+    for name, asked, model in (
+        ("Okapi", rare, OURS["robertson"]),
+        ("Plus", case.asked, OURS["bm25+"]),
+        ("L", case.asked, OURS["bm25l"]),
+    ):
+        options = {} if name == "Okapi" else {"delta": 0.7}
+        peer = getattr(rank_bm25, f"BM25{name}")(case.tokens, k1=K1, b=B, **options)
+        ours = case.scores(model, asked) * (K1 + 1 if name == "Okapi" else 1)
+        for query, words in enumerate(asked):
+            theirs, has = peer.get_scores(words), ~np.isnan(ours[query])
+            if name == "Plus":
+                theirs -= case.share_of_absent("bm25+", words, 0.7)
+            elif name == "L":
+                has &= (case.counts(words) <= 1).all(axis=0)
+            else:
+                assert not theirs[~has].any()
+            assert np.allclose(ours[query][has], theirs[has], rtol=1e-9, atol=1e-9), name
+            compared[name] += int(has.sum())
+    assert min(compared.values()) > 500
 
 
 def test_scifact_ndcg_is_in_the_range_that_others_report():
