@@ -1,10 +1,7 @@
 """Ranking by vectors: equal to a plain loop, for any size of blocks, with ties by id."""
 
-from __future__ import annotations
-
 import math
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,11 +12,8 @@ from heldout import Embeddings, rank_vectors, read_embeddings
 from heldout.retrieve import dense
 from refusals import refusal
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def _plain(documents: Embeddings, queries: Embeddings, metric: str, k: int) -> dict[str, list[str]]:
+def _plain(documents, queries, metric, k):
     """The definition: all pairs, one after another, in exact sums."""
     found = {}
     for query, mine in zip(queries.ids, queries.values.tolist(), strict=True):
@@ -34,14 +28,14 @@ def _plain(documents: Embeddings, queries: Embeddings, metric: str, k: int) -> d
     return found
 
 
-def _ranked(documents: Embeddings, queries: Embeddings, metric: str, k: int) -> dict[str, list]:
-    run = rank_vectors(documents, queries, metric=metric, k=k)  # type: ignore[arg-type]
+def _ranked(documents, queries, metric, k):
+    run = rank_vectors(documents, queries, metric=metric, k=k)
     return {query: list(docs) for query, docs in run.to_dict().items()}
 
 
 @pytest.mark.parametrize("metric", ["cosine", "ip"])
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int8])
-def test_it_equals_a_plain_loop(metric: str, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_equals_a_plain_loop(metric, kind, monkeypatch):
     monkeypatch.setattr(dense, "_NUMBERS", 100)  # many blocks
     rng = np.random.default_rng(3)
     values = rng.normal(size=(83, 7)) * 20
@@ -54,7 +48,7 @@ def test_it_equals_a_plain_loop(metric: str, kind: type, monkeypatch: pytest.Mon
 
 
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 30), numbers=st.sampled_from([1, 17, 1000]))
-def test_ties_are_broken_by_id_whatever_the_blocks(seed: int, k: int, numbers: int) -> None:
+def test_ties_are_broken_by_id_whatever_the_blocks(seed, k, numbers):
     rng = np.random.default_rng(seed)
     values = rng.integers(-1, 2, size=(24, 2)).astype(np.float32)  # few values: many ties
     documents = Embeddings([f"d{n}" for n in rng.permutation(24)], values)
@@ -65,20 +59,20 @@ def test_ties_are_broken_by_id_whatever_the_blocks(seed: int, k: int, numbers: i
             assert _ranked(documents, queries, metric, k) == _plain(documents, queries, metric, k)
 
 
-def test_single_precision_alone_would_order_close_documents_wrongly() -> None:
+def test_single_precision_alone_would_order_close_documents_wrongly():
     # Two scores that differ by less than single precision can tell.
     documents = Embeddings(["a", "b"], np.array([[1.0, 1e-9], [1.0, 0.0]]))
     run = rank_vectors(documents, Embeddings(["q"], [[1.0, 1.0]]), metric="ip", k=1)
     assert run.to_dict() == {"q": {"a": 1.0 + 1e-9}}
 
 
-def test_large_products_do_not_lose_documents() -> None:
+def test_large_products_do_not_lose_documents():
     documents = Embeddings(["a", "b", "c"], np.array([[1e30, 0], [2e30, 0], [-1e30, 1e30]]))
     run = rank_vectors(documents, Embeddings(["q"], [[1e30, 1.0]]), metric="ip", k=2)
     assert list(run.to_dict()["q"]) == ["b", "a"]
 
 
-def test_some_rows_only() -> None:
+def test_some_rows_only():
     documents = Embeddings(["a", "b", "c"], [[1.0], [2.0], [3.0]])
     queries = Embeddings(["p", "q"], [[1.0], [-1.0]])
     run = rank_vectors(
@@ -87,7 +81,7 @@ def test_some_rows_only() -> None:
     assert run.to_dict() == {"q": {"a": -1.0, "b": -2.0}}
 
 
-def test_files_are_mapped_and_their_ids_found(tmp_path: Path) -> None:
+def test_files_are_mapped_and_their_ids_found(tmp_path):
     path = tmp_path / "docs.npy"
     np.save(path, np.array([[1.0, 2.0], [3.0, 4.0]]))
     (tmp_path / "docs.ids").write_text("a\nb\n")
@@ -110,7 +104,7 @@ WRONG_FILES = [
 ]
 
 
-def test_wrong_vectors_are_refused(tmp_path: Path) -> None:
+def test_wrong_vectors_are_refused(tmp_path):
     path = tmp_path / "docs.npy"
     for ids, values, message in WRONG_FILES:
         np.save(path, np.array(values))

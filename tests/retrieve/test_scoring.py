@@ -87,55 +87,45 @@ def same_list(documents, scores, wanted):
             assert doc in close or len(wanted) == len(documents)
 
 
+@pytest.fixture(scope="module")
+def sides(index, vocabulary, texts):
+    """Each side, the documents of its lists, and the statistics that a document is scored with."""
+    folds = (np.arange(60) * 7 % 4).astype(np.int32)
+    folds[[3, 30]] = -1  # neither seen nor ranked
+    seen = np.arange(60) % 3 > 0
+    whole, train = Side(texts, [1] * 60), Side(texts, seen.astype(int).tolist())
+    known, zero = seen_side(index, vocabulary, seen), np.zeros(60, np.int32)
+    others = replace(known, statistics=np.where(seen, -1, zero), lists=zero, added=True)
+
+    def of_fold(number):
+        others = (folds >= 0) & (folds != folds[number])
+        return Side(texts, others.astype(int).tolist(), texts[number])
+
+    def with_document(number):
+        return Side(texts, seen.astype(int).tolist(), texts[number])
+
+    lists = [np.flatnonzero(folds == fold).tolist() for fold in range(4)]
+    return [
+        (whole_side(index, vocabulary), [list(range(60))], lambda _: whole),
+        (held_out_side(index, vocabulary, folds, 4), lists, of_fold),
+        (known, [np.flatnonzero(seen).tolist()], lambda _: train),
+        (others, [np.flatnonzero(~seen).tolist()], with_document),
+    ]
+
+
 @pytest.mark.parametrize(("name", "parameters"), SETTINGS)
-class TestAgainstFormulas:
-    def test_whole_collection(self, index, vocabulary, texts, name, parameters):
-        model = Model.make(name, **parameters)
-        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=60)
-        side = Side(texts, [1] * len(texts))
-        for q, query in enumerate(QUERIES):
-            wanted = expected(name, parameters, query, texts, range(60), lambda _: side)
-            same_list(found.documents[q, 0, 0], found.scores[q, 0, 0], wanted)
-        documents, scores = search_terms(index, vocabulary, model, 9)  # the same bits
-        assert np.array_equal(documents, found.documents[:, 0, 0, :9])
-        assert np.array_equal(scores, found.scores[:, 0, 0, :9])
-
-    def test_held_out_documents_of_folds(self, index, vocabulary, texts, name, parameters):
-        folds = (np.arange(60) * 7 % 4).astype(np.int32)
-        folds[[3, 30]] = -1  # neither seen nor ranked
-        model = Model.make(name, **parameters)
-        side = held_out_side(index, vocabulary, folds, 4)
+def test_every_model_on_every_side(index, vocabulary, texts, sides, name, parameters):
+    model = Model.make(name, **parameters)
+    for side, lists, side_of in sides:
         found = rank(index, vocabulary, [[model]], side, k=60)
-
-        def side_of(number):
-            seen = (folds >= 0) & (folds != folds[number])
-            return Side(texts, seen.astype(int).tolist(), texts[number])
-
         for q, query in enumerate(QUERIES):
-            for fold in range(4):
-                numbers = np.flatnonzero(folds == fold).tolist()
+            for fold, numbers in enumerate(lists):
                 wanted = expected(name, parameters, query, texts, numbers, side_of)
                 same_list(found.documents[q, fold, 0], found.scores[q, fold, 0], wanted)
-
-    def test_one_train_side(self, index, vocabulary, texts, name, parameters):
-        seen = np.arange(60) % 3 > 0
-        model = Model.make(name, **parameters)
-        known, zero = seen_side(index, vocabulary, seen), np.zeros(60, np.int32)
-        others = replace(known, statistics=np.where(seen, -1, zero), lists=zero, added=True)
-        train = Side(texts, seen.astype(int).tolist())
-
-        def with_document(number):
-            return Side(texts, seen.astype(int).tolist(), texts[number])
-
-        for ranked, side, side_of in (
-            (seen, known, lambda _: train),
-            (~seen, others, with_document),
-        ):
-            found = rank(index, vocabulary, [[model]], side, k=60)
-            numbers = np.flatnonzero(ranked).tolist()
-            for q, query in enumerate(QUERIES):
-                wanted = expected(name, parameters, query, texts, numbers, side_of)
-                same_list(found.documents[q, 0, 0], found.scores[q, 0, 0], wanted)
+    whole = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=9)
+    documents, scores = search_terms(index, vocabulary, model, 9)  # the same bits
+    assert np.array_equal(documents, whole.documents[:, 0, 0])
+    assert np.array_equal(scores, whole.scores[:, 0, 0])
 
 
 @pytest.mark.parametrize("which", ["seen", "unseen"])
@@ -268,16 +258,11 @@ def test_statistics_of_parts_add_up_and_weights_count(index, vocabulary):
         assert np.array_equal(getattr(train, name), getattr(weighted, name))
 
 
+NO_MODELS = ["bm26", "bm25(k2=1)", "bm25(b=2)", "bm25(k1=-1)", "bm25(k1)", "bm25(", "bm25(k1=nan)"]
+
+
 def test_names_and_values_of_models_are_checked(index, vocabulary):
-    for text in (
-        "bm26",
-        "bm25(k2=1)",
-        "bm25(b=2)",
-        "bm25(k1=-1)",
-        "bm25(k1)",
-        "bm25(",
-        "bm25(k1=nan)",
-    ):
+    for text in NO_MODELS:
         assert refusal(parse_model, text), text
     with pytest.raises(InputError, match="k3"):
         Model.make("ql-jm", k3=1)
