@@ -1,53 +1,51 @@
-"""Collections and views made of Python objects: joining, counting, weighing, fingerprints."""
+"""Collections and views of Python objects: joined, weighted, fingerprinted, written to folders."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import Collection, InputError, Qrels, View
-from heldout.data.documents import documents_of
+from heldout import Collection, InputError, Qrels, View, export_collection, read_collection
+from heldout.data import export as export_module
+from heldout.data.documents import PartDocuments, documents_of
 from heldout.data.queries import Queries
 from heldout.report.listings import collection_record
+from refusals import refusal
 
 DOCS = {"d1": "red apples", "d2": "", "d3": "green pears\nand plums"}
 QUERIES = {"q1": "apple", "q2": "pear"}
 QRELS = {"q1": {"d1": 2, "d3": 0}, "q2": {"d3": 1}}
 
+BAD_DOCUMENTS = [
+    ({}, "no documents"),
+    ([("a", "x"), ("a", "y")], "'a' appears twice (documents 1 and 2)"),
+    ([("", "x")], "empty id"),
+    ({"a": "\ud800"}, "surrogate"),
+    ({"a": None}, "NoneType"),
+    ("text", "pairs of id and text"),
+    ([("a", "b", "c")], "pairs of id and text"),
+]
 
-def kinds(collection):
-    return {note.code: note.count for note in collection.notes}
 
-
-def test_documents_come_as_mapping_pairs_lists_or_texts():
-    made = [documents_of(DOCS), documents_of(list(DOCS.items()))]
-    assert [list(one.pairs()) for one in made] == [list(DOCS.items())] * 2
-    assert len({one.digest for one in made}) == 1
+def test_documents_come_as_mapping_pairs_or_texts():
+    both = [documents_of(DOCS), documents_of(list(DOCS.items()))]
+    assert [list(one.pairs()) for one in both] == [list(DOCS.items())] * 2
+    assert both[0].digest == both[1].digest
     assert list(documents_of(["x", "y"]).pairs()) == [("0", "x"), ("1", "y")]
-
-
-@pytest.mark.parametrize(
-    ("given", "complaint"),
-    [
-        ({}, "no documents"),
-        ([("a", "x"), ("a", "y")], r"'a' appears twice \(documents 1 and 2\)"),
-        ([("", "x")], "empty id"),
-        ({"a": "\ud800"}, "surrogate"),
-        ({"a": None}, "NoneType"),
-        ("text", "pairs of id and text"),
-        ([("a", "b", "c")], "pairs of id and text"),
-    ],
-)
-def test_bad_documents_are_refused(given, complaint):
-    with pytest.raises(InputError, match=complaint):
-        documents_of(given)
+    for bad, message in BAD_DOCUMENTS:
+        assert message in refusal(documents_of, bad), bad
+    assert (both[0].text(2), both[0].text(-1)) == (DOCS["d3"], DOCS["d3"])
+    with pytest.raises(IndexError):
+        both[0].text(3)
 
 
 def test_judgements_of_strangers_are_left_out_counted_and_named():
     qrels = {"q1": {"d1": 1, "dX": 1, "dY": 0}, "qX": {"d1": 1}}
     found = Collection(DOCS, QUERIES, qrels)
     assert found.qrels.to_dict() == {"q1": {"d1": 1}}
-    assert kinds(found) == {
+    assert {note.code: note.count for note in found.notes} == {
         "empty-documents": 1,
         "unknown-queries": 1,
         "absent-documents": 2,
@@ -61,26 +59,25 @@ def test_judgements_of_strangers_are_left_out_counted_and_named():
         "empty documents: 1 (d2)",
     ):
         assert name in told
-
-
-@pytest.mark.parametrize("qrels", [{"q1": {"x": 1}}, {"other": {"d1": 1}}])
-def test_judgements_that_speak_of_something_else_are_refused(qrels):
-    with pytest.raises(InputError, match=r"have no (documents|queries) in common"):
-        Collection(DOCS, QUERIES, qrels)
+    assert "have no documents in common" in refusal(Collection, DOCS, QUERIES, {"q1": {"x": 1}})
+    assert "have no queries in common" in refusal(Collection, DOCS, QUERIES, {"x": {"d1": 1}})
 
 
 def test_judgements_are_there_by_number():
-    found = Collection(DOCS, QUERIES, QRELS)
+    qrels = Qrels.of(QRELS)
+    found = Collection(DOCS, QUERIES, qrels)
+    assert found.qrels is qrels
     rows = found.judgements
     triples = zip(rows.queries.tolist(), rows.documents.tolist(), rows.grades.tolist(), strict=True)
     assert sorted(triples) == [(0, 0, 2), (0, 2, 0), (1, 2, 1)]
-
-
-def test_a_collection_without_judgements_says_so():
-    found = Collection(DOCS, QUERIES)
-    assert len(found.qrels) == 0
-    assert kinds(found)["no-judgements"] == 0
-    assert len(View(found).qrels) == 0
+    record = collection_record(found)
+    words = {"least": 0, "lower": 1.0, "median": 2.0, "upper": 3.0, "most": 4, "total": 6}
+    assert record["document_words"] == words
+    assert record["grades"] == {"0": 1, "1": 1, "2": 1}
+    assert (record["judged_per_query"]["median"], record["judged_queries"]) == (1.5, 2)
+    without = Collection(DOCS, QUERIES)
+    assert len(without.qrels) == len(View(without).qrels) == 0
+    assert "no-judgements" in {note.code for note in without.notes}
 
 
 def test_fingerprint_changes_with_each_part_and_with_nothing_else():
@@ -100,59 +97,28 @@ def test_fingerprint_changes_with_each_part_and_with_nothing_else():
         Collection(DOCS, QUERIES, {**QRELS, "q2": {"d1": 1}}),
     ]
     assert len({base, *(one.fingerprint() for one in others)}) == 1 + len(others)
-
-
-def test_fingerprint_is_this_one():
     # Stored results name collections by it: it must not change from version to version.
     found = Collection({"a": "b"}, {"q": "x"}, {"q": {"a": 1}}).fingerprint()
     assert found == "69819c03a19441a0a02c81038640af8a81012c8a9bfa95689c04c2b1d5a01686"
 
 
-@given(st.lists(st.text(), min_size=1, max_size=20), st.integers(1, 50))
-def test_batches_of_any_size_hold_the_same_documents(texts, size):
+@given(st.lists(st.text(), min_size=1, max_size=20), st.integers(1, 50), st.data())
+def test_batches_of_any_size_hold_the_same_documents(texts, size, data):
     texts = [text.encode("utf-8", "ignore").decode() for text in texts]
     documents = documents_of(texts)
-    batches = list(documents.batches(size))
-    assert [text for batch in batches for _, text in batch.pairs()] == texts
-    assert [batch.first for batch in batches] == list(
-        np.cumsum([0, *(len(batch) for batch in batches)])[:-1]
-    )
-    assert all(len(batch) == 1 or len(batch.text) <= size for batch in batches)
-    assert [documents.text(number) for number in range(len(texts))] == texts
-
-
-@given(st.lists(st.text(alphabet="ab \n\té", max_size=12), min_size=1, max_size=8))
-def test_words_are_counted_as_split_does(texts):
-    assert documents_of(texts).word_counts().tolist() == [len(text.split()) for text in texts]
-
-
-def test_view_weighs_documents_and_queries():
-    whole = Collection(DOCS, QUERIES, QRELS)
-    assert (View(whole).n_documents, View(whole).n_queries) == (3, 2)
-    assert View(whole).qrels is whole.qrels
-    drawn = View(whole, [0, 1, 2])
-    assert (drawn.n_documents, drawn.documents.ids[:]) == (3, ["d2", "d3"])
-    assert drawn.qrels.to_dict() == {"q1": {"d3": 0}, "q2": {"d3": 1}}
-    both = View(whole, [0, 1, 2], np.array([False, True]))
-    assert both.queries.ids == ("q2",)
-    assert both.qrels.to_dict() == {"q2": {"d3": 1}}
-    assert View(whole, [1, 0, 0], [False, True]).qrels.to_dict() == {}
-
-
-@pytest.mark.parametrize("kind", [np.int32, np.int64, np.bool_])
-def test_view_keeps_weights_of_its_own(kind):
-    weights = np.ones(3, kind)
-    view = View(Collection(DOCS, QUERIES, QRELS), weights)
-    weights[:] = 0
-    assert view.n_documents == 3
-    with pytest.raises(ValueError, match="read-only"):
-        view.document_weights[0] = 5
-
-
-@pytest.mark.parametrize("weights", [[1, 1], [[1, 1, 1]], [1, -1, 1], [0.5, 1, 1], [2**40, 0, 0]])
-def test_weights_that_are_none_are_refused(weights):
-    with pytest.raises(InputError, match="document weights"):
-        View(Collection(DOCS, QUERIES, QRELS), weights)
+    weights = data.draw(st.lists(st.integers(0, 2), min_size=len(texts), max_size=len(texts)))
+    part = PartDocuments(documents, np.array(weights, np.int32))
+    copied = [text for text, times in zip(texts, weights, strict=True) for _ in range(times)]
+    for given_documents, expected in ((documents, texts), (part, copied)):
+        batches = list(given_documents.batches(size))
+        assert [text for batch in batches for _, text in batch.pairs()] == expected
+        firsts = np.cumsum([0, *map(len, batches)])[:-1]
+        assert [batch.first for batch in batches] == firsts.tolist()
+        assert [given_documents.text(number) for number in range(len(expected))] == expected
+        counts = [len(text.encode().split()) for text in expected]
+        assert given_documents.word_counts().tolist() == counts
+    assert all(len(batch) == 1 or len(batch.text) <= size for batch in documents.batches(size))
+    assert len(set(part.ids)) == len(copied)  # copies have names of their own
 
 
 @given(st.data())
@@ -172,50 +138,145 @@ def test_view_has_the_judgements_that_brute_force_finds(data):
         for query, inner in judged.items()
         if queries["abcd".index(query)]
     }
-    found = View(whole, docs, queries).qrels
-    assert found.to_dict() == {query: inner for query, inner in sorted(expected.items()) if inner}
+    view = View(whole, docs, queries)
+    expected = {query: inner for query, inner in sorted(expected.items()) if inner}
+    assert view.qrels.to_dict() == expected
+    assert (view.n_documents, view.n_queries) == (sum(docs), sum(queries))
+    assert list(view.documents.ids) == [str(at) for at, times in enumerate(docs) if times]
+    assert list(view.queries.ids) == ["abcd"[at] for at, times in enumerate(queries) if times]
+
+
+def test_view_shares_what_is_whole_and_keeps_weights_of_its_own():
+    whole = Collection(DOCS, QUERIES, QRELS)
+    view = View(whole)
+    assert (view.n_documents, view.n_queries) == (3, 2)
+    assert view.qrels is whole.qrels
+    assert view.documents is whole.documents
+    assert view.queries is whole.queries
+    part = View(whole, [0, 2, 1], [False, True])
+    assert list(part.documents.pairs()) == list(DOCS.items())[1:]
+    assert list(part.queries.pairs()) == [("q2", "pear")]
+    for kind in (np.int32, np.int64, np.bool_):
+        weights = np.ones(3, kind)
+        view = View(whole, weights)
+        weights[:] = 0
+        assert view.n_documents == 3
+        with pytest.raises(ValueError, match="read-only"):
+            view.document_weights[0] = 5
+    for wrong in ([1, 1], [[1, 1, 1]], [1, -1, 1], [0.5, 1, 1], [2**40, 0, 0]):
+        assert "document weights" in refusal(View, whole, wrong)
+    assert "query weights" in refusal(View, whole, None, [1])
 
 
 def test_topics_have_fields():
     topics = Queries(("1",), ("t",), {"title": ("t",), "narrative": ("n",)})
     assert topics.by_field("narrative + title").texts == ("n t",)
-    with pytest.raises(InputError, match="no field 'description'; they have title, narrative"):
-        topics.by_field("description")
-    for ids, complaint in (
-        (("1", " 1"), "'1' appears twice"),
-        (("1", " "), "query 2 has an empty"),
-    ):
-        with pytest.raises(InputError, match=complaint):
-            Queries(ids, ("a", "b"))
+    said = refusal(topics.by_field, "description")
+    assert "no field 'description'; they have title, narrative" in said
+    assert "'1' appears twice" in refusal(Queries, ("1", " 1"), ("a", "b"))
+    assert "query 2 has an empty" in refusal(Queries, ("1", " "), ("a", "b"))
 
 
-def test_description_sums_up():
-    found = collection_record(Collection(DOCS, QUERIES, QRELS))
-    words = {"least": 0, "lower": 1.0, "median": 2.0, "upper": 3.0, "most": 4, "total": 6}
-    assert found["document_words"] == words
-    assert found["grades"] == {"0": 1, "1": 1, "2": 1}
-    assert (found["judged_per_query"]["median"], found["judged_queries"]) == (1.5, 2)
+# Folders
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp"]))
+IDS = st.text(alphabet="aZ0.-_/<&é\\'", min_size=1, max_size=6)
 
 
-def test_qrels_object_is_taken_as_it_is():
-    qrels = Qrels.of(QRELS)
-    assert Collection(DOCS, QUERIES, qrels).qrels is qrels
+def small(name="small"):
+    documents = {"d1": "one <b> & two\nlines", "d2": "", "../up": "third"}
+    queries = {"q1": "a & b", "q2": "<c>"}
+    return Collection(documents, queries, {"q1": {"d1": 2, "../up": 0}}, name=name)
 
 
-def test_the_documents_and_queries_of_a_view():
-    whole = Collection(
-        {"a": "first", "b": "second", "c": "third"}, {"q": "one", "r": "two"}, {"q": {"a": 1}}
+@given(
+    st.dictionaries(IDS, st.lists(WORDS, max_size=3).map("\n".join), min_size=1, max_size=5),
+    st.dictionaries(IDS, WORDS, min_size=1, max_size=3),
+    st.integers(-1, 3),
+)
+@pytest.mark.parametrize("to", ["beir", "trec"])
+def test_what_is_written_reads_back_the_same(tmp_path_factory, to, documents, queries, grade):
+    documents = {one: text.strip("\n") for one, text in documents.items()}
+    if to == "trec":  # where # begins a comment
+        queries = {f"q{one}": text for one, text in queries.items()}
+    qrels = {next(iter(queries)): {next(iter(documents)): grade}}
+    original = Collection(documents, queries, qrels)
+    folder = tmp_path_factory.mktemp("export") / "out"
+    export_collection(original, folder, to)
+    again = read_collection(folder)
+    assert list(again.documents.pairs()) == list(documents.items())
+    assert again.fingerprint() == original.fingerprint()
+
+
+def test_a_line_corpus_reads_back_the_same_or_has_maps_to_the_original(tmp_path):
+    original = Collection(
+        ["first é", "", "third"], {"7": "x", "8": "y z"}, {"7": {"0": 1, "2": 3}, "8": {"1": 0}}
     )
-    part = View(whole, [0, 2, 1], [False, True])
-    assert part.documents.ids[:] == ["b", "c"]
-    assert list(part.documents.pairs()) == [("b", "second"), ("c", "third")]
-    assert list(part.queries.pairs()) == [("r", "two")]
-    assert View(whole).documents is whole.documents
-    assert View(whole).queries is whole.queries
+    export_collection(original, tmp_path / "same", "lines")
+    assert read_collection(tmp_path / "same").fingerprint() == original.fingerprint()
+    assert not (tmp_path / "same" / "query_map.tsv").exists()
+    export_collection(small(), tmp_path / "out", "lines")
+    found = read_collection(tmp_path / "out" / "config.toml")
+    assert [text for _, text in found.documents.pairs()] == ["one <b> & two lines", "", "third"]
+    assert found.qrels.to_dict() == {"1": {"0": 2, "2": 0}}
+    maps = [(tmp_path / "out" / f"{one}_map.tsv").read_text() for one in ("doc", "query")]
+    documents = "new\toriginal\n0\td1\n1\td2\n2\t../up\n"
+    assert maps == [documents, "new\toriginal\n1\tq1\n2\tq2\n"]
 
 
-def test_a_number_beyond_the_last_document_is_an_error():
-    held = documents_of({"a": "first", "b": "second"})
-    assert (held.text(1), held.text(-1)) == ("second", "second")
-    with pytest.raises(IndexError):
-        held.text(2)
+def test_topics_keep_their_fields(write, tmp_path):
+    topics = "<top><num>1<title>t</title><desc>Description: d\n<narr>Narrative: n</top>"
+    documents = write("docs.jsonl", '{"_id": "a", "text": "x"}\n')
+    original = read_collection(documents, queries=write("topics", topics))
+    for to in ("beir", "trec"):
+        export_collection(original, tmp_path / to, to)
+        again = read_collection(tmp_path / to, query_field="description+narrative")
+        assert again.queries.texts == ("d n",)
+        assert read_collection(tmp_path / to).fingerprint() == original.fingerprint()
+
+
+def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_an_export(tmp_path):
+    out = tmp_path / "out"
+    said = refusal(export_collection, Collection({"a b": "x"}, {"q": "x"}), out, "trec")
+    assert "document id 'a b' has white space, which TREC files do not allow" in said
+    assert not list(tmp_path.iterdir())
+    export_collection(small(), out, "beir")
+    said = refusal(export_collection, small(), out, "trec")
+    assert "already exists: choose another folder, or overwrite it" in said
+    export_collection(small(), out, "trec", force=True)
+    assert {one.name for one in out.iterdir()} == {"documents.trec", "topics.txt", "qrels.txt"}
+    (out / "thesis.tex").write_text("years of work")
+    said = refusal(export_collection, small(), out, "trec", force=True)
+    assert "were not written by an export (thesis.tex)" in said
+    assert (out / "thesis.tex").exists()
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    (tmp_path / "file").write_text("x")
+    assert "is a file" in refusal(export_collection, small(), tmp_path / "file")
+    said = refusal(export_collection, small(), tmp_path / "other", "xml")
+    assert "expected one of beir, trec, lines" in said
+
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
+def stubborn(path, target, rename=Path.rename):
+    if path.suffix == ".tmp":
+        raise OSError(13, "Permission denied")
+    return rename(path, target)
+
+
+def test_a_failure_leaves_nothing_and_harms_nothing(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    export_collection(small(), out, "beir")
+    for place, name, broken, message in (
+        (export_module, "_write", full, "cannot be written (No space left"),
+        (Path, "rename", stubborn, "Permission denied"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, broken)
+            with pytest.raises(InputError) as caught:
+                export_collection(small(), out, "trec", force=True)
+        assert message in str(caught.value)
+        assert [one.name for one in tmp_path.iterdir()] == ["out"]
+        assert read_collection(out).fingerprint() == small().fingerprint()

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -9,49 +10,41 @@ import pytest
 
 from heldout import ClassPredictions, InputError, read_class_predictions, read_number_predictions
 from heldout.data.predictions import class_order, one_set_of_classes
-from heldout.errors import FormatError
+from refusals import refusal
 
 ROWS = [("a", "cat", "dog"), ("b", "dog", "dog"), ("c", "cat", "cat")]
 
 
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 def delimited(mark):
-    return (
-        mark.join(("unit", "truth", "prediction"))
-        + "\n"
-        + "".join(mark.join(row) + "\n" for row in ROWS)
+    rows = [("unit", "truth", "prediction"), *ROWS]
+    return "".join(mark.join(row) + "\n" for row in rows)
+
+
+def test_every_format_gives_the_same(write, tmp_path):
+    lines = [dict(zip(("id", "label", "predicted"), row, strict=True)) for row in ROWS]
+    pl.DataFrame(ROWS, schema=["qid", "y_true", "y_pred"], orient="row").write_parquet(
+        tmp_path / "mine.parquet"
     )
+    for path in (
+        write("mine.jsonl", "\n".join(map(json.dumps, lines))),
+        tmp_path / "mine.parquet",
+        write("mine.csv.gz", gzip.compress(delimited(",").encode())),
+        write("mine.csv", delimited(",")),
+        write("mine.tsv", delimited("\t")),
+        write("mine.txt", delimited(";")),
+    ):
+        [found] = read_class_predictions(path)
+        assert found.name == "mine", path
+        assert found.units == ("a", "b", "c")
+        assert found.classes == ("cat", "dog")
+        assert found.truth.tolist() == [0, 1, 0]
+        assert found.predicted.tolist() == [1, 1, 0]
+        assert found.scores is None
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "semicolon", "jsonl", "parquet", "gz"])
-def test_every_format_gives_the_same(tmp_path, form):
-    path = tmp_path / f"mine.{form.replace('semicolon', 'csv')}"
-    if form == "jsonl":
-        lines = [dict(zip(("id", "label", "predicted"), row, strict=True)) for row in ROWS]
-        write(path, "\n".join(map(json.dumps, lines)))
-    elif form == "parquet":
-        pl.DataFrame(ROWS, schema=["qid", "y_true", "y_pred"], orient="row").write_parquet(path)
-    elif form == "gz":
-        path.write_bytes(gzip.compress(delimited(",").encode()))
-    else:
-        write(path, delimited({"csv": ",", "tsv": "\t", "semicolon": ";"}[form]))
-    [found] = read_class_predictions(path)
-    assert found.name == "mine"
-    assert found.units == ("a", "b", "c")
-    assert found.classes == ("cat", "dog")
-    assert found.truth.tolist() == [0, 1, 0]
-    assert found.predicted.tolist() == [1, 1, 0]
-    assert found.scores is None
-
-
-def test_probabilities_of_each_class(tmp_path):
+def test_probabilities_of_each_class(write):
     path = write(
-        tmp_path / "p.csv",
-        "unit,truth,prob_x,prob_y,prob_z\n1,x,.5,.3,.2\n2,z,.1,.1,.8\n3,y,.4,.4,.2\n",
+        "p.csv", "unit,truth,prob_x,prob_y,prob_z\n1,x,.5,.3,.2\n2,z,.1,.1,.8\n3,y,.4,.4,.2\n"
     )
     [found] = read_class_predictions(path)
     assert found.probabilities
@@ -59,15 +52,15 @@ def test_probabilities_of_each_class(tmp_path):
     assert found.predicted.tolist() == [0, 2, 0]  # of equal ones the earliest
 
 
-def test_json_objects_of_scores_are_columns(tmp_path):
+def test_json_objects_of_scores_are_columns(write):
     text = '{"unit": 1, "truth": "x", "scores": {"x": 2.5, "y": -1}}\n'
-    [found] = read_class_predictions(write(tmp_path / "s.jsonl", text))
+    [found] = read_class_predictions(write("s.jsonl", text))
     assert not found.probabilities
     assert found.scores.tolist() == [[2.5, -1.0]]
 
 
-def test_one_column_of_the_positive_class(tmp_path):
-    path = write(tmp_path / "p.csv", "unit,truth,probability\n1,ham,.2\n2,spam,.5\n")
+def test_one_column_of_the_positive_class(write):
+    path = write("p.csv", "unit,truth,probability\n1,ham,.2\n2,spam,.5\n")
     [found] = read_class_predictions(path)
     assert found.scores.tolist() == [[0.8, 0.2], [0.5, 0.5]]
     assert found.predicted.tolist() == [0, 1]  # half is positive
@@ -75,27 +68,27 @@ def test_one_column_of_the_positive_class(tmp_path):
     assert turned.scores.tolist() == [[0.2, 0.8], [0.5, 0.5]]
     [strict] = read_class_predictions(path, threshold=0.6)
     assert strict.predicted.tolist() == [0, 0]
-    path = write(tmp_path / "s.csv", "unit,truth,score\n1,0,-3\n2,1,7\n")
+    path = write("s.csv", "unit,truth,score\n1,0,-3\n2,1,7\n")
     [found] = read_class_predictions(path)
     assert found.predicted is None
     assert "as threshold" in found.notes[0].text
     assert found.scores.tolist() == [[3.0, -3.0], [-7.0, 7.0]]
 
 
-def test_a_class_unseen_in_training_has_probability_zero(tmp_path):
-    path = write(tmp_path / "p.csv", "unit,truth,prob_x,prob_y\n1,x,.5,.5\n2,new,.5,.5\n")
+def test_a_class_unseen_in_training_has_probability_zero(write):
+    path = write("p.csv", "unit,truth,prob_x,prob_y\n1,x,.5,.5\n2,new,.5,.5\n")
     [found] = read_class_predictions(path)
     assert found.classes == ("new", "x", "y")
     assert found.scores[:, 0].tolist() == [0.0, 0.0]
     assert "counts as probability 0" in found.notes[0].text
-    path = write(tmp_path / "s.csv", "unit,truth,score_x,score_y\n1,x,5,4\n2,new,3,1\n")
+    path = write("s.csv", "unit,truth,score_x,score_y\n1,x,5,4\n2,new,3,1\n")
     with pytest.raises(InputError, match=r"for the classes x, y, but the true classes are x, new"):
         read_class_predictions(path)
 
 
-def test_other_columns(tmp_path):
+def test_other_columns(write):
     path = write(
-        tmp_path / "m.csv",
+        "m.csv",
         "system,unit,truth,prediction,fold,group,weight\n"
         "A,1,x,x,0,g,1\nB,1,x,y,0,g,2\nA,2,y,y,1,h,3\nB,2,y,y,1,h,0\n",
     )
@@ -107,8 +100,8 @@ def test_other_columns(tmp_path):
     assert second.weights.tolist() == [2.0, 0.0]
 
 
-def test_numbers(tmp_path):
-    path = write(tmp_path / "n.tsv", "id\tactual\tpred\n1\t2.5\t3\n2\t-1e2\t0\n")
+def test_numbers(write):
+    path = write("n.tsv", "id\tactual\tpred\n1\t2.5\t3\n2\t-1e2\t0\n")
     [found] = read_number_predictions(path)
     assert found.truth.tolist() == [2.5, -100.0]
     assert found.predicted.tolist() == [3.0, 0.0]
@@ -144,31 +137,26 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), BAD, ids=range(len(BAD)))
-def test_bad_files_are_refused_with_their_place(tmp_path, text, message):
-    path = write(tmp_path / "bad.csv", text)
-    with pytest.raises(InputError, match=message):
-        read_class_predictions(path)
-
-
-def test_bad_numbers_are_refused_with_their_place(tmp_path):
-    path = write(tmp_path / "n.csv", "unit,truth,prediction\n1,2,3\n2,1_000,3\n")
-    with pytest.raises(FormatError, match=r"n\.csv:3: truth: '1_000' is not a number"):
-        read_number_predictions(path)
+def test_bad_files_are_refused_with_their_place(write):
+    for text, message in BAD:
+        said = refusal(read_class_predictions, write("bad.csv", text))
+        assert re.search(message, said), (text, said)
+    path = write("n.csv", "unit,truth,prediction\n1,2,3\n2,1_000,3\n")
+    assert "n.csv:3: truth: '1_000' is not a number" in refusal(read_number_predictions, path)
     pl.DataFrame({"unit": [1], "truth": [1.0], "prediction": [None]}).write_parquet(path)
-    with pytest.raises(FormatError, match="row 1: prediction: the number is missing"):
-        read_number_predictions(path)
+    said = refusal(read_number_predictions, path)
+    assert "row 1: prediction: the number is missing" in said
+    path = write("scores.csv", "unit,truth,score\na,1,.9\nb,0,.2\n")
+    assert "threshold=nan" in refusal(read_class_predictions, path, threshold=float("nan"))
 
 
-def test_labels_of_other_types_are_texts(tmp_path):
-    path = tmp_path / "l.parquet"
-    pl.DataFrame({"unit": [1, 2], "truth": [1.0, 0.0], "prediction": [1.0, 1.0]}).write_parquet(
-        path
-    )
-    [found] = read_class_predictions(path)
+def test_labels_of_other_types_are_texts(write, tmp_path):
+    columns = {"unit": [1, 2], "truth": [1.0, 0.0], "prediction": [1.0, 1.0]}
+    pl.DataFrame(columns).write_parquet(tmp_path / "l.parquet")
+    [found] = read_class_predictions(tmp_path / "l.parquet")
     assert found.classes == ("0", "1")
     text = '{"unit": 1, "truth": true, "prediction": false}\n'
-    [found] = read_class_predictions(write(tmp_path / "b.jsonl", text))
+    [found] = read_class_predictions(write("b.jsonl", text))
     assert found.classes == ("false", "true")
     assert "use the same names" in found.notes[0].text
 
@@ -187,36 +175,24 @@ def test_systems_get_one_set_of_classes():
     assert class_order(["10", "9", "1e1"]) == ("9", "10", "1e1")
 
 
-@pytest.mark.parametrize(
-    ("truth", "names", "classes"),
-    [
-        ([True, False, True], ("True", "False"), ("false", "true")),
-        ([1.0, 0.0, 1.0], ("1.0", "0.0"), ("0", "1")),
-        ([1, 0, 1], ("1", "0"), ("0", "1")),
-        (["True", "False", "True"], ("True", "False"), ("False", "True")),
-    ],
-)
-def test_columns_of_classes_are_those_of_typed_truths(tmp_path, truth, names, classes):
+TYPED = [
+    ([True, False, True], ("True", "False"), ("false", "true")),
+    ([1.0, 0.0, 1.0], ("1.0", "0.0"), ("0", "1")),
+    ([1, 0, 1], ("1", "0"), ("0", "1")),
+    (["True", "False", "True"], ("True", "False"), ("False", "True")),
+]
+
+
+def test_columns_of_classes_are_those_of_typed_truths(write, tmp_path):
     """As ``f"prob_{name}"`` writes them for the classes of an estimator."""
-    columns = {"unit": [1, 2, 3], "truth": truth}
-    columns |= {f"prob_{names[0]}": [0.9, 0.2, 0.6], f"prob_{names[1]}": [0.1, 0.8, 0.4]}
-    path = tmp_path / "typed.parquet"
-    pl.DataFrame(columns).write_parquet(path)
-    [one] = read_class_predictions(path)
-    assert one.classes == classes
-    assert one.notes == ()
-    assert one.predicted.tolist() == one.truth.tolist() == [1, 0, 1]
-
-
-def test_classes_that_are_written_in_other_ways_are_refused(tmp_path):
-    path = tmp_path / "other.csv"
-    path.write_text("unit,truth,prob_1,prob_0\na,1.0,.9,.1\nb,0.0,.2,.8\n")
-    with pytest.raises(InputError, match=r"but the true classes are .*use the same names"):
-        read_class_predictions(path)
-
-
-def test_a_threshold_is_a_number(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("unit,truth,score\na,1,.9\nb,0,.2\n")
-    with pytest.raises(InputError, match="threshold=nan"):
-        read_class_predictions(path, threshold=float("nan"))
+    for truth, names, classes in TYPED:
+        columns = {"unit": [1, 2, 3], "truth": truth}
+        columns |= {f"prob_{names[0]}": [0.9, 0.2, 0.6], f"prob_{names[1]}": [0.1, 0.8, 0.4]}
+        path = tmp_path / "typed.parquet"
+        pl.DataFrame(columns).write_parquet(path)
+        [one] = read_class_predictions(path)
+        assert (one.classes, one.notes) == (classes, ())
+        assert one.predicted.tolist() == one.truth.tolist() == [1, 0, 1]
+    path = write("other.csv", "unit,truth,prob_1,prob_0\na,1.0,.9,.1\nb,0.0,.2,.8\n")
+    said = refusal(read_class_predictions, path)
+    assert re.search("but the true classes are .*use the same names", said)

@@ -31,34 +31,20 @@ TEXTS = {
 }
 
 
-def saved(folder, text, name="qrels"):
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_the_same_judgements_in_any_form(tmp_path, text):
-    assert read_qrels(saved(tmp_path, text)).to_dict() == JUDGED
-    assert read_qrels(saved(tmp_path, gzip.compress(text.encode()))).to_dict() == JUDGED
-
-
-@pytest.mark.parametrize("ending", [".txt", ".csv", ".tsv", ".json", ".parquet"])
-def test_what_is_written_is_read_back(tmp_path, ending):
-    path = tmp_path / f"qrels{ending}"
-    Qrels.of(JUDGED).write(path)
-    assert Qrels.of(path).to_dict() == JUDGED
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-@pytest.mark.parametrize(
-    "names", [("qid", "docno", "label"), ("query_id", "doc_id", "relevance")]
-)  # PyTerrier, ir_measures
-def test_frames_are_taken_with_the_column_names_of_the_field(frame, names):
-    columns = (["q2", "q1", "q1"], ["c", "b", "a"], [-1, 2, 0])
-    qrels = Qrels.of(frame(dict(zip(names, columns, strict=True))))
-    assert qrels.to_dict() == JUDGED
-    assert qrels.to_frame().rows() == [("q1", "b", 2), ("q1", "a", 0), ("q2", "c", -1)]
+def test_the_same_judgements_in_any_form(write, tmp_path):
+    for form, text in TEXTS.items():
+        assert read_qrels(write("qrels", text)).to_dict() == JUDGED, form
+        assert read_qrels(write("qrels", gzip.compress(text.encode()))).to_dict() == JUDGED, form
+    for ending in ("txt", "csv", "tsv", "json", "parquet"):
+        path = tmp_path / f"qrels.{ending}"
+        Qrels.of(JUDGED).write(path)
+        assert Qrels.of(path).to_dict() == JUDGED, ending
+    for frame in (pd.DataFrame, pl.DataFrame):
+        for names in (("qid", "docno", "label"), ("query_id", "doc_id", "relevance")):
+            columns = (["q2", "q1", "q1"], ["c", "b", "a"], [-1, 2, 0])
+            qrels = Qrels.of(frame(dict(zip(names, columns, strict=True))))
+            assert qrels.to_dict() == JUDGED, (frame, names)
+            assert qrels.to_frame().rows() == [("q1", "b", 2), ("q1", "a", 0), ("q2", "c", -1)]
 
 
 def test_queries_stand_in_bytewise_order():
@@ -72,46 +58,50 @@ def test_negative_grades_are_kept():
 
 
 @pytest.mark.parametrize("doc", ["a", LONG])
-def test_an_equal_judgement_again_counts_once(tmp_path, doc):
+def test_an_equal_judgement_again_counts_once(write, doc):
     text = f"q 0 {doc} 1\nq 0 b 0\nr 0 {doc} 1\nq 0 {doc} 1\nq 0 {doc} 1\n"
-    qrels = read_qrels(saved(tmp_path, text))
+    qrels = read_qrels(write("qrels", text))
     assert qrels.to_dict() == {"q": {doc: 1, "b": 0}, "r": {doc: 1}}
     assert len(qrels) == 3
     assert qrels.offsets.tolist() == [0, 2, 3]
     assert qrels.repeated == 2
 
 
-def test_judgements_that_all_differ_are_not_called_repeated():
-    assert Qrels.of(JUDGED).repeated == 0
-
-
-def test_files_are_joined(tmp_path):
-    one = saved(tmp_path, "q2 0 c -1\nq1 0 b 2\n", "one")
-    two = saved(tmp_path, '{"q1": {"a": 0, "b": 2}}', "two")
+def test_files_are_joined(write):
+    one = write("one", "q2 0 c -1\nq1 0 b 2\nq1 0 b 2\n")
+    two = write("two", '{"q1": {"a": 0, "b": 2}}')
     qrels = read_qrels(one, two)
     assert qrels.to_dict() == JUDGED
-    assert qrels.repeated == 1
-
-
-def test_grades_that_clash_between_joined_files_are_refused(tmp_path):
-    one, two = saved(tmp_path, "q 0 a 1\n", "one"), saved(tmp_path, "q 0 a 0\n", "two")
-    with pytest.raises(FormatError, match="document a appears twice for query q"):
-        read_qrels(one, two)
+    assert (qrels.repeated, Qrels.of(JUDGED).repeated) == (2, 0)
+    with pytest.raises(
+        FormatError, match=r"one:2: .*b appears twice for query q1 .*grades 1 and 2"
+    ):
+        read_qrels(write("two", "q1 0 b 1\n"), one)
 
 
 def test_select_keeps_the_judgements_of_some_queries():
     qrels = Qrels.of({"q3": {"a": 1}, "q1": {"b": 2, "c": 0}, "q2": {"d": 1}})
-    assert qrels.select(["q3", "q1", "unknown", "q3"]).to_dict() == {
-        "q1": {"b": 2, "c": 0},
-        "q3": {"a": 1},
-    }
+    kept = {"q1": {"b": 2, "c": 0}, "q3": {"a": 1}}
+    assert qrels.select(["q3", "q1", "unknown", "q3"]).to_dict() == kept
+    with pytest.raises(InputError, match=r"none of the given .* judged queries are q1, q2, q3"):
+        qrels.select(["q7"])
 
 
-def test_select_of_nothing_that_is_judged_is_refused_with_some_queries():
-    with pytest.raises(
-        InputError, match="none of the given queries has judgements; judged queries are q1, q2"
-    ):
-        Qrels.of(JUDGED).select(["q7"])
+def test_grades_of_subtopics(write):
+    path = write("qrels", "q 1 a 1\nq 2 a 2\nr x d 0\nq 2 b 1\nq 2 b 1\n")
+    qrels = read_qrels(path, subtopics=True)
+    assert qrels.to_dict() == {"q": {"b": 1, "a": 2}, "r": {"d": 0}}
+    assert qrels.repeated == 1
+    rows = [("q", "b", 1, "2"), ("q", "a", 2, "2"), ("q", "a", 1, "1"), ("r", "d", 0, "x")]
+    assert qrels.to_frame().rows() == rows
+    assert qrels.select(["r"]).to_frame().rows() == rows[3:]
+    assert Qrels.of(qrels.to_frame(), subtopics=True).fingerprint() == qrels.fingerprint()
+    with pytest.raises(InputError, match=r"qrels:2: .*a appears twice .*grades 1 and 2"):
+        read_qrels(path)
+    with pytest.raises(InputError, match=r"qrels:2: .*and subtopic 1 with grades 1 and 2"):
+        read_qrels(write("qrels", "q 1 a 1\nq 1 a 2\n"), subtopics=True)
+    with pytest.raises(InputError, match="JSON has no subtopics"):
+        read_qrels(write("qrels", TEXTS["json"]), subtopics=True)
 
 
 def test_qrels_cannot_be_changed():
@@ -123,17 +113,18 @@ def test_qrels_cannot_be_changed():
         qrels.docs.move(np.array([0]), np.array([1]))
 
 
-# Two documents of which 40 bits of the hash, all that a key has, are the same.
-TWINS = (":wmYyfdm", "eKwxn;z?")
-
-
 def test_documents_that_share_a_key_are_kept_apart():
-    one, two = TWINS
+    one, two = ":wmYyfdm", "eKwxn;z?"  # 40 bits of the hash, all that a key has, are the same
     qrels = Qrels.of({"q": {one: 1, two: 0, "other": 2}})
     assert len(set(qrels.keys.tolist())) == 2
     assert qrels.to_dict() == {"q": {one: 1, two: 0, "other": 2}}
     for top, value in ((one, 1.0), (two, 0.0)):
         assert evaluate(qrels, {"q": {top: 1.0}}, "P@1").value(0, 0) == value
+    columns = {"query": ["q"] * 3, "doc": [one, two, one]}
+    again = Qrels.of({**columns, "grade": [1, 0, 1]})
+    assert (again.to_dict(), again.repeated) == ({"q": {one: 1, two: 0}}, 1)
+    with pytest.raises(InputError, match="with grades 1 and 2"):
+        Qrels.of({**columns, "grade": [1, 0, 2]})
 
 
 ROWS = st.lists(

@@ -1,85 +1,65 @@
-"""Scores: what the object checks, and what tables it is read from."""
-
-from __future__ import annotations
+# ruff: noqa: PD011 - values of Scores are an array
+"""Scores: what the object checks, and the files, frames and mappings that it is read from."""
 
 import gzip
+import re
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import InputError, Scores, read_scores
+from heldout import InputError, Scores, evaluate, read_scores
+from refusals import refusal
 
+A = [0.1, 0.3, 0.8]
+B = [0.2, 0.5, 0.7]
+BOTH = np.array([A, B]).T.tolist()
 WIDE = "unit,A,B\nq1,0.1,0.2\nq2,0.3,0.5\n"
 LONG = "system,unit,value\nA,q1,0.1\nB,q1,0.2\nB,q2,0.5\nA,q2,0.3\n"
 EXPECTED = [[0.1, 0.2], [0.3, 0.5]]
 
 
-def read(folder, content, name="t.csv"):
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_scores(path)
+def test_the_array_of_the_caller_stays_his_own():
+    mine = np.array(EXPECTED)
+    scores = Scores("AP", [1, "B"], range(2), mine)
+    assert (scores.systems, scores.units) == (("1", "B"), ("0", "1"))
+    mine[0, 0] = 9.0  # may be written to, and changes nothing
+    assert scores.values.tolist() == EXPECTED
+    with pytest.raises(ValueError, match="read-only"):
+        scores.values[0, 0] = 1.0
 
 
-class TestScores:
-    def test_the_array_of_the_caller_stays_his_own(self):
-        mine = np.array(EXPECTED)
-        scores = Scores("AP", ("A", "B"), ("q1", "q2"), mine)
-        mine[0, 0] = 9.0  # may be written to, and changes nothing
-        assert scores.values.tolist() == EXPECTED
-        with pytest.raises(ValueError, match="read-only"):
-            scores.values[0, 0] = 1.0
+MISFITS = [
+    ({"values": [[0.1, 0.2]]}, "expected 2 rows (units) and 2 columns (systems), got shape (1, 2)"),
+    ({"values": [0.1, 0.2]}, "shape (2,)"),
+    ({"values": [["x", 0.1], [0.1, 0.1]]}, "not a table of numbers"),
+    ({"values": [[0.1, 0.2], [0.3]]}, "not a table of numbers"),
+    ({"values": [[0.1, np.nan], [0.3, 0.1]]}, "unit q1, system B: nan is not a finite"),
+    ({"values": [[0.1, 0.1], [0.3, -np.inf]]}, "unit q2, system B: -inf is not a finite"),
+    ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e+100 is too large"),
+    ({"units": ("q1", "q1")}, "two units have the same name: q1"),
+    ({"units": (1, "1")}, "two units have the same name: 1"),
+    ({"units": "q1"}, "units='q1': expected a list"),
+    ({"systems": ("A", "A")}, "two systems have the same name: A"),
+    ({"systems": "AB"}, "systems='AB': expected a list"),
+    ({"judged": (0.5,)}, "judged: 1 shares for 2 systems"),
+    ({"notes": ["a text"]}, "notes: expected notes"),
+]
 
-    def test_ids_become_text(self):
-        scores = Scores("AP", [1, "B"], range(2), EXPECTED)
-        assert (scores.systems, scores.units) == (("1", "B"), ("0", "1"))
 
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            (
-                {"values": [[0.1, 0.2]]},
-                r"expected 2 rows \(units\) and 2 columns \(systems\), got shape \(1, 2\)",
-            ),
-            ({"values": [0.1, 0.2]}, r"shape \(2,\)"),
-            ({"values": [["x", 0.1], [0.1, 0.1]]}, "not a table of numbers"),
-            ({"values": [[0.1, 0.2], [0.3]]}, "not a table of numbers"),
-            ({"values": [[0.1, np.nan], [0.3, 0.1]]}, "unit q1, system B: nan is not a finite"),
-            ({"values": [[0.1, 0.1], [0.3, -np.inf]]}, "unit q2, system B: -inf is not a finite"),
-            ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e\\+100 is too large"),
-            ({"units": ("q1", "q1")}, "two units have the same name: q1"),
-            ({"units": (1, "1")}, "two units have the same name: 1"),
-            ({"units": "q1"}, "units='q1': expected a list"),
-            ({"systems": ("A", "A")}, "two systems have the same name: A"),
-            ({"systems": "AB"}, "systems='AB': expected a list"),
-            ({"judged": (0.5,)}, "judged: 1 shares for 2 systems"),
-        ],
-    )
-    def test_what_does_not_fit_is_refused(self, change, message):
-        good = {"systems": ("A", "B"), "units": ("q1", "q2"), "values": EXPECTED}
-        with pytest.raises(InputError, match=message):
-            Scores("AP", **good | change)
+def test_what_does_not_fit_is_refused():
+    good = {"systems": ("A", "B"), "units": ("q1", "q2"), "values": EXPECTED}
+    for change, message in MISFITS:
+        assert message in refusal(Scores, "AP", **good | change), change
 
-    def test_units_are_paired_by_their_text(self):
-        scores = Scores.of({"A": {1: 0.1, 2: 0.3}, "B": {"2": 0.5, "1": 0.2, "3": 0.0}})
-        assert scores.values.tolist() == EXPECTED
-        assert scores.dropped == ("3",)
 
-    @pytest.mark.parametrize(
-        ("table", "message"),
-        [
-            ({}, "no rows of scores"),
-            ({"A": {1: 0.1, "1": 0.2}}, "unit 1 appears twice for system A"),
-            ({"A": {1: 0.1}, "B": {}}, "system B has no scores"),
-            ({"A": {1: 0.1}, "B": {2: 0.2}}, "no unit in common"),
-            ({"A": {1: "x"}}, "not a number"),
-        ],
-    )
-    def test_what_cannot_be_paired_is_refused(self, table, message):
-        with pytest.raises(InputError, match=message):
-            Scores.of(table)
+def test_units_are_paired_by_their_text():
+    scores = Scores.of({"A": {1: 0.1, 2: 0.3}, "B": {"2": 0.5, "1": 0.2, "3": 0.0}})
+    assert scores.values.tolist() == EXPECTED
+    assert scores.dropped == ("3",)
 
 
 TEXTS = {
@@ -106,41 +86,37 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("content", TEXTS.values(), ids=TEXTS)
-def test_tables_are_read(tmp_path, content):
-    scores = read(tmp_path, content)
-    assert scores.values.tolist() == EXPECTED
-    assert (scores.systems, scores.units, scores.dropped) == (("A", "B"), ("q1", "q2"), ())
+def test_tables_are_read(write):
+    for name, content in TEXTS.items():
+        scores = read_scores(write("t.csv", content))
+        assert scores.values.tolist() == EXPECTED, name
+        assert (scores.systems, scores.units, scores.dropped) == (("A", "B"), ("q1", "q2"), ())
+    assert scores.higher_is_better
+    assert not read_scores(write("t.csv", WIDE), "ms", higher_is_better=False).higher_is_better
 
 
-@pytest.mark.parametrize("mark", [",", ";", "\t"])
-def test_another_separator_in_a_name_misleads_nobody(tmp_path, mark):
-    others = "".join({",", ";", "\t"} - {mark})
-    header = mark.join(["unit", f'"A{others}"', "B"])
-    scores = read(tmp_path, f"{header}\n{mark.join(['q1', '0.1', '0.2'])}\n")
-    assert scores.systems == (f"A{others}".strip(), "B")
-    # Not quoted either, and more often in the header: it does not cut all lines alike.
-    for other in others:
-        name = other.join("Axyz")
-        scores = read(tmp_path, f"unit{mark}{name}{mark}B\nq1{mark}0.1{mark}0.2\n")
-        assert scores.systems == (name, "B")
+def test_another_separator_in_a_name_misleads_nobody(write):
+    for mark in (",", ";", "\t"):
+        others = "".join({",", ";", "\t"} - {mark})
+        header = mark.join(["unit", f'"A{others}"', "B"])
+        path = write("t.csv", f"{header}\n{mark.join(['q1', '0.1', '0.2'])}\n")
+        assert read_scores(path).systems == (f"A{others}".strip(), "B")
+        # Not quoted either, and more often in the header: it does not cut all lines alike.
+        for other in others:
+            name = other.join("Axyz")
+            path = write("t.csv", f"unit{mark}{name}{mark}B\nq1{mark}0.1{mark}0.2\n")
+            assert read_scores(path).systems == (name, "B")
 
 
-WRONG = {
+REFUSED_FILES = {
     "column twice": ("unit,A,B,A\nq,1,2,3\n", r"t\.csv:1: .* named 'A' \(columns 2 and 4\)"),
     "unit column twice": ("unit,unit,B\nq,1,2\n", r"t\.csv:1: .* named 'unit' \(columns 1 and 2"),
     "nameless column": (",A,B\nq,1,2\n", r"t\.csv:1: column 1 has no name.*index=False"),
     "nameless values": ("unit,A,B\nq,1,2,3\n", r"t\.csv:2: 4 cells, but the header has 3"),
     "short line": ("unit,A,B\nq,1\n", r"t\.csv:2: 2 cells, but the header has 3$"),
-    "decimal comma": (
-        "unit;A;B\nq;0,5;0,6\n",
-        r"t\.csv:2: system A: '0,5' has a comma: use a decimal point",
-    ),
+    "decimal comma": ("unit;A;B\nq;0,5;0,6\n", r"t\.csv:2: system A: '0,5' has a comma: use a"),
     "unquoted decimal comma": ("unit,A,B\nq,0,5,0,6\n", r"t\.csv:2: 5 cells.*decimal comma\?"),
-    "thousands": ('unit,A\nq,"1,000.5"\n', "is not a number"),
     "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2: system A: '1_000' is not a number"),
-    "digits of another script": ("unit,A\nq,\u0661\n", "is not a number"),
-    "hexadecimal": ("unit,A\nq,0x1\n", "'0x1' is not a number"),
     "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3: system A: 'NaN' is not a finite number"),
     "inf": ("system,unit,value\nA,q,-inf\n", r"t\.csv:2: system A: '-inf' is not a finite number"),
     "too large": ("unit,A\nq,1e999\n", "'1e999' is not a finite number"),
@@ -149,52 +125,35 @@ WRONG = {
     "no unit, wide": ("unit,A\n,1\n", r"t\.csv:2: the unit is missing"),
     "no unit, long": ("system,unit,value\nA,,1\n", r"t\.csv:2: the unit is missing"),
     "no system": ("system,unit,value\n ,q,1\n", r"t\.csv:2: the system is missing"),
-    "unit twice": (
-        "unit,A\nq,1\nq,1\n",
-        r"t\.csv:3: unit q appears twice for system A \(first in .*t\.csv:2\)",
-    ),
-    "pair twice": (
-        "system,unit,value\nA,q,1\nA,q,\n",
-        r"t\.csv:3: unit q appears twice for system A \(first in .*t\.csv:2\)$",
-    ),
-    "two measures": (
-        "system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n",
-        r"has scores in 2 measures \(AP, RR\): choose one",
-    ),
+    "unit twice": ("unit,A\nq,1\nq,1\n", "t.csv:3: unit q appears twice for system A .*t.csv:2"),
+    "pair twice": ("system,unit,value\nA,q,1\nA,q,\n", "t.csv:3: unit q appears twice.*t.csv:2"),
+    "two measures": ("system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n", "2 measures .AP, RR.: ch"),
     "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, f\): name it unit"),
     "no value column": ("system,unit\nA,q\n", "name it value, score"),
     "no measure": ("system,unit,measure,value\nA,q,,1\n", r"t\.csv:2: the measure is missing"),
     "only means": ("run,query,AP\nA,all,1\n", "only means"),
     "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "column fold looks like ids"),
-    "another column of ids": (
-        "unit,number,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n",
-        r"column number looks like ids .*a different integer in every row.*name the systems",
-    ),
+    "more ids": ("unit,no,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n", "column no looks like ids .*a diff"),
     "only units": ("unit\nq\n", "no columns of scores"),
     "only a header": ("unit,A\n", "no rows of scores"),
     "only comments": ("# a\n\n", "has no header"),
     "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
     "nothing": ("", "empty"),
-    "open quote": ('unit,A\nq,"1\n', r"t\.csv:2: .* a cell that is never closed"),
     "latin 1": ("unit,é\nq,1\n".encode("latin1"), r"t\.csv:1: byte 0xe9 is not UTF-8"),
     "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: this is UTF-16"),
-    "binary": (b"unit,A\nq\0,1\n", r"t\.csv:2: not a text file"),
-    "broken parquet": (b"PAR1" + bytes(20) + b"PAR1", "the Parquet file cannot be read"),
 }
 
 
-@pytest.mark.parametrize(("content", "message"), WRONG.values(), ids=WRONG)
-def test_wrong_tables_are_refused_in_words(tmp_path, content, message):
-    with pytest.raises(InputError, match=message):
-        read(tmp_path, content)
+def test_wrong_tables_are_refused_in_words(write):
+    for name, (content, message) in REFUSED_FILES.items():
+        said = refusal(read_scores, write("t.csv", content))
+        assert re.search(message, said), (name, said)
 
 
-def test_an_empty_value_means_the_same_in_both_forms(tmp_path):
-    wide = read(tmp_path, "unit,A,B\nq1,0.1,0.2\nq2,,0.5\nq3,,\nq4,1,1\n")
-    long = read(
-        tmp_path,
-        "system,unit,value\nA,q1,0.1\nB,q1,0.2\nA,q2,\nB,q2,0.5\nA,q3,\nB,q3, \nA,q4,1\nB,q4,1\n",
-    )
+def test_an_empty_value_means_the_same_in_both_forms(write):
+    wide = read_scores(write("t.csv", "unit,A,B\nq1,0.1,0.2\nq2,,0.5\nq3,,\nq4,1,1\n"))
+    rows = ["A,q1,0.1", "B,q1,0.2", "A,q2,", "B,q2,0.5", "A,q3,", "B,q3,", "A,q4,1", "B,q4,1"]
+    long = read_scores(write("t.csv", "\n".join(["system,unit,value", *rows])))
     for scores in (wide, long):
         assert scores.units == ("q1", "q4")
         assert scores.dropped == ("q2", "q3")
@@ -217,12 +176,6 @@ def test_parquet(tmp_path):
             read_scores(tmp_path / "t.parquet")
 
 
-def test_direction(tmp_path):
-    (tmp_path / "t.csv").write_text(WIDE)
-    assert read_scores(tmp_path / "t.csv").higher_is_better
-    assert not read_scores(tmp_path / "t.csv", "ms", higher_is_better=False).higher_is_better
-
-
 SCORES = st.floats(-1e99, 1e99).filter(lambda score: score == 0 or abs(score) > 1e-80)
 
 
@@ -232,26 +185,6 @@ def test_every_bit_comes_back(tmp_path_factory, rows):
     lines = [f"u{at};{a!r};{b!r}" for at, (a, b) in enumerate(rows)]
     path.write_text("\n".join(["unit;A;B", *lines]))
     assert read_scores(path).values.tolist() == rows
-
-
-PIECES = st.sampled_from(
-    [
-        *("unit", "A", "B", "system", "value", ",", ";", "\t", "\n", "\r", '"', "#", "1", "0.5"),
-        *(" ", "\0", "nan", "-", "é", "\ufeff", "1e999", "\u0663", ""),
-    ]
-)
-
-
-@given(st.lists(PIECES, max_size=40).map("".join) | st.binary(max_size=60))
-def test_nonsense_is_read_or_refused_and_never_a_surprise(tmp_path_factory, content):
-    path = tmp_path_factory.getbasetemp() / "nonsense.csv"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    said = str(path)
-    try:
-        read_scores(path)
-    except InputError as error:
-        said = str(error)
-    assert str(path) in said
 
 
 STACKED = {
@@ -264,45 +197,150 @@ STACKED = {
 }
 
 
-@pytest.mark.parametrize("content", STACKED.values(), ids=STACKED)
-def test_one_of_several_measures_is_read(tmp_path, content):
-    path = tmp_path / "t.csv"
-    path.write_text(content)
-    scores = read_scores(path, "ap")
-    assert (scores.measure, scores.systems, scores.units) == ("AP", ("A", "B"), ("q1", "q2"))
-    assert scores.values.tolist() == EXPECTED
-    assert read_scores(path, "RR").values.tolist() == [[1.0, 0.5], [0.0, 0.25]]
-    with pytest.raises(InputError, match=r"has scores in 2 measures \(AP, RR\): choose one"):
-        read_scores(path)
-    with pytest.raises(InputError, match="no scores in nDCG; it has AP, RR"):
-        read_scores(path, "nDCG")
+def test_one_of_several_measures_is_read(write):
+    for name, content in STACKED.items():
+        path = write("t.csv", content)
+        scores = read_scores(path, "ap")
+        columns = ("AP", ("A", "B"), ("q1", "q2"))
+        assert (scores.measure, scores.systems, scores.units) == columns, name
+        assert scores.values.tolist() == EXPECTED
+        assert read_scores(path, "RR").values.tolist() == [[1.0, 0.5], [0.0, 0.25]]
+        assert "has scores in 2 measures (AP, RR): choose one" in refusal(read_scores, path)
+        assert "no scores in nDCG; it has AP, RR" in refusal(read_scores, path, "nDCG")
 
 
-def test_runs_with_numbers_for_names_are_no_scores(tmp_path):
-    scores = read(tmp_path, "run,query,AP\n1,q1,0.1\n1,q2,0.3\n2,q1,0.2\n2,q2,0.5\n")
+def test_names_of_runs_may_be_numbers_and_means_are_no_units(write):
+    table = "run,query,AP\n1,q1,0.1\n1,q2,0.3\n2,q1,0.2\n2,q2,0.5\n"
+    scores = read_scores(write("t.csv", table))
     assert (scores.systems, scores.measure) == (("1", "2"), "AP")
     assert scores.values.tolist() == EXPECTED
-
-
-def test_means_are_no_unit_in_a_wide_table(tmp_path):
-    scores = read(tmp_path, WIDE + "all,0.2,0.35\n")
+    scores = read_scores(write("t.csv", WIDE + "all,0.2,0.35\n"))
     assert (scores.units, scores.dropped) == (("q1", "q2"), ())
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_systems_and_units_can_be_named(write):
+    for content in (
         "number,other,A,B\n7,1,0.1,0.2\n8,2,0.3,0.5\n9,3,1,1\n",
         "system,number,value\nA,7,0.1\nB,7,0.2\nC,7,0.2\nA,8,0.3\nB,8,0.5\nA,9,1\nB,9,1\n",
-    ],
-    ids=["wide", "long"],
-)
-def test_systems_and_units_can_be_named(tmp_path, content):
-    (tmp_path / "t.csv").write_text(content)
-    scores = read_scores(tmp_path / "t.csv", systems=["B", "A"], units="number")
-    assert (scores.systems, scores.units) == (("B", "A"), ("7", "8", "9"))
-    assert scores.values[:2, ::-1].tolist() == EXPECTED
-    with pytest.raises(InputError, match="no system 'D'; found"):
-        read_scores(tmp_path / "t.csv", systems=["A", "D"], units="number")
-    with pytest.raises(InputError, match="no column 'nowhere'; found"):
-        read_scores(tmp_path / "t.csv", units="nowhere")
+    ):
+        path = write("t.csv", content)
+        scores = read_scores(path, systems=["B", "A"], units="number")
+        assert (scores.systems, scores.units) == (("B", "A"), ("7", "8", "9"))
+        assert scores.values[:2, ::-1].tolist() == EXPECTED
+        said = refusal(read_scores, path, systems=["A", "D"], units="number")
+        assert "no system 'D'; found" in said
+        assert "no column 'nowhere'; found" in refusal(read_scores, path, units="nowhere")
+
+
+# Frames and mappings
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_columns_of_a_frame_are_ids_or_systems(frame):
+    for name in ("qid", "query_id", "topic", "unit", "query", "q_id", "topic_id", "fold", "QID"):
+        scores = Scores.of(frame({"A": A, name: [7, 8, 9], "B": B}))
+        assert (scores.systems, scores.units) == (("A", "B"), ("7", "8", "9")), name
+        assert scores.values.tolist() == BOTH
+    assert Scores.of(frame({"A": A, "B": B})).units == ("0", "1", "2")
+    # Integers that all differ are taken for ids.
+    table = frame({"number": [3, 1, 2], "A": A, "B": B})
+    said = refusal(Scores.of, table)
+    assert re.search("column number looks like ids .*different integer in every row", said)
+    assert Scores.of(table, systems=["A", "B"]).systems == ("A", "B")
+    assert Scores.of(table, units="number").units == ("3", "1", "2")
+    counts = frame({"qid": ["a", "b", "c"], "A": [120, 80, 95], "B": [90, 70, 99]})
+    assert Scores.of(counts, systems=["B", "A"]).values.tolist() == [[90, 120], [70, 80], [99, 95]]
+    assert Scores.of(frame({"A": [1, 0, 1], "B": [2, 2, 0]})).systems == ("A", "B")
+    successes = Scores.of(frame({"A": [True, False, True], "B": [False, False, True]}))
+    assert successes.values.tolist() == [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
+    texts = frame({"qid": [7, 8, 9], "query": ["who", "what", "why"], "A": A, "B": B})
+    assert (Scores.of(texts).units, Scores.of(texts).systems) == (("7", "8", "9"), ("A", "B"))
+
+
+def test_the_index_of_pandas_has_the_ids():
+    frame = pd.DataFrame({"A": A, "B": B}, index=["x", "y", "z"])
+    assert Scores.of(frame).units == ("x", "y", "z")
+    named = pd.DataFrame({"qid": [7, 8, 9], "A": A, "B": B}).set_index("qid")
+    assert (Scores.of(named).units, Scores.of(named).systems) == (("7", "8", "9"), ("A", "B"))
+
+
+def test_a_gap_leaves_its_unit_out():
+    columns = {"qid": ["x", "y", "z"], "A": [0.1, None, 0.8], "B": B}
+    series = [pd.Series(values, ["x", "y", "z"]) for values in ([0.1, np.nan, 0.8], B)]
+    mapping = dict(zip("AB", series, strict=True))
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns), columns, mapping):
+        scores = Scores.of(table)
+        assert (scores.units, scores.dropped) == (("x", "z"), ("y",))
+
+
+def test_lists_of_values():
+    for several in (list, tuple, np.array, pl.Series):
+        scores = Scores.of({"A": several(A), "B": several(B)}, "AP")
+        assert (scores.measure, scores.systems, scores.units) == ("AP", ("A", "B"), ("0", "1", "2"))
+        assert scores.values.tolist() == BOTH
+        with_ids = Scores.of({"unit": ["x", "y", "z"], "A": several(A), "B": several(B)})
+        assert with_ids.units == ("x", "y", "z")
+
+
+def test_who_writes_a_dictionary_has_named_the_systems():
+    assert Scores.of({"A": [1, 2, 3], "B": [3, 1, 2]}).systems == ("A", "B")
+    scores = Scores.of({"qid": [1, 2, 3], "A": [1, 2, 3], "B": [3, 1, 2]})
+    assert (scores.systems, scores.units) == (("A", "B"), ("1", "2", "3"))
+    several = {"A": {1: 0.1}, "B": {1: 0.2}, "C": {1: 0.3}}
+    assert Scores.of(several, systems=["C", "A"]).systems == ("C", "A")
+
+
+def test_the_frame_of_an_evaluation_comes_back():
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+    runs = {"x": {"q1": {"b": 2.0, "a": 1.0}}, "y": {"q1": {"a": 1.0}, "q2": {"c": 1.0}}}
+    result = evaluate(qrels, runs, ["RR", "P@1"])
+    scores = Scores.of(result.to_frame(), "RR")
+    assert (scores.measure, scores.systems) == ("RR", ("x", "y"))
+    assert scores.values.tolist() == result.scores("RR").values.tolist() == [[0.5, 1], [0, 1]]
+    said = refusal(Scores.of, result.to_frame())
+    assert "scores in 2 measures (RR, P@1): choose one (measure=" in said
+
+
+FRAME = pd.DataFrame({"qid": [7, 8, 9], "A": A, "B": B})
+REFUSED_VALUES = {
+    "a frame as a dictionary": (FRAME.to_dict(), "qid looks like unit ids, not like a system: giv"),
+    "a dictionary of series": (dict(FRAME), "qid looks like unit ids, not like a system: give the"),
+    "ids by another name": (
+        FRAME.rename(columns={"qid": "no"}).astype(str),
+        "no column of unit ids",
+    ),
+    "two columns of ids": (
+        FRAME.assign(topic=[1, 1, 2]),
+        "topic looks like ids .*, but qid has",
+    ),
+    "text among scores": (FRAME.assign(A=["x", "y", "z"]), "row 1: system A: 'x' is not a number"),
+    "no rows": (pd.DataFrame({"A": [], "B": []}), "has no rows of scores"),
+    "nothing": ({}, "has no rows of scores"),
+    "only ids": ({"qid": [1, 2]}, "no columns of scores, only qid"),
+    "lengths": ({"A": A, "B": B[:2]}, "B has 2 values, others have 3"),
+    "two kinds": ({"A": A, "B": {1: 0.5}}, "B has an object of type dict, not a list of scores"),
+    "one number": ({"A": 0.5, "B": 0.6}, "A has an object of type float, not a list of scores: ex"),
+    "a table in a table": ({"A": np.zeros((2, 2)), "B": B}, "type ndarray, not a list of scores"),
+    "not finite": ({"A": [0.1, np.nan], "B": [1, 2]}, "nan is not a finite number"),
+    "a lazy frame": (pl.LazyFrame({"A": A}), "type LazyFrame is not a table of scores: expected"),
+    "an array": (np.zeros((3, 2)), "type ndarray is not a table of scores"),
+    "a path": ("scores.csv", "scores.csv: no such file"),
+    "none": (None, "None is not a table of scores"),
+    "a unit twice": ({"A": {1: 0.1, "1": 0.2}}, "unit 1 appears twice for system A"),
+    "an empty system": ({"A": {1: 0.1}, "B": {}}, "system B has no scores"),
+    "no unit in common": ({"A": {1: 0.1}, "B": {2: 0.2}}, "no unit in common"),
+    "text": ({"A": {1: "x"}}, "not a number"),
+}
+OPTIONS = {
+    "systems='A': expected a list": {"systems": "A"},
+    "no system 'C'; found qid, A, B": {"systems": ["A", "C"]},
+    "no column 'topic'; found qid, A, B": {"units": "topic"},
+}
+
+
+def test_what_is_no_table_is_refused_in_words():
+    for name, (table, message) in REFUSED_VALUES.items():
+        said = refusal(Scores.of, table)
+        assert re.search(message, said), (name, said)
+    for message, options in OPTIONS.items():
+        assert message in refusal(Scores.of, FRAME, **options)

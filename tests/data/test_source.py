@@ -1,22 +1,24 @@
-"""Bytes of a file, packed or not, cut into pieces that lose no line and double none."""
+"""Bytes of a file, packed or not, cut into pieces that lose no line; any number of threads."""
 
-import bz2
 import gzip
 import io
-import lzma
+import os
+import random
+import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.data import files as source_module
-from heldout.data.files import Source, open_source
+from heldout import evaluate, read_qrels, read_run
+from heldout.data import files
+from heldout.data.files import Source, blocks, open_source
+from heldout.data.parallel import run_threads, stream_threads, threads
 from heldout.data.words import PADDING
 from heldout.errors import InputError
+from refusals import refusal
 
 BOM = b"\xef\xbb\xbf"
 TEXT = b"first line\nsecond line\n\nlast line"
@@ -30,98 +32,45 @@ def from_memory(content):
 def cut(source, piece=1 << 20):
     """All pieces as (offset, text), cut at line ends after `piece` bytes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source_module, "PIECE", piece)
+        patch.setattr(files, "PIECE", piece)
         return [(span[0], source.piece(span)[:-PADDING].tobytes()) for span in source.spans()]
 
 
-def ended(text):
-    return text if text.endswith(b"\n") or not text else text + b"\n"
-
-
 @given(LINES, st.booleans(), st.integers(1, 20))
-def test_pieces_put_together_are_the_text_with_a_newline_at_its_end(lines, newline, piece):
-    text = b"\n".join(lines) + b"\n" * newline
-    pieces = [text for _, text in cut(from_memory(text), piece)]
-    assert b"".join(pieces) == ended(text)
-    assert all(one.endswith(b"\n") for one in pieces if one)
-
-
-@given(LINES, st.integers(1, 20))
-def test_a_piece_knows_where_it_stands(lines, piece):
-    text = ended(b"\n".join(lines))
-    for offset, part in cut(from_memory(text), piece):
-        assert not part or text[offset : offset + len(part)] == part
-
-
-@given(LINES, st.integers(1, 20))
-def test_a_file_is_cut_as_the_same_text_in_memory(tmp_path_factory, lines, piece):
-    text = b"x" + b"\n".join(lines)
+def test_pieces_are_whole_lines_and_lose_nothing(tmp_path_factory, lines, newline, piece):
+    text = b"x" + b"\n".join(lines) + b"\n" * newline
+    ended = text if text.endswith(b"\n") else text + b"\n"
+    pieces = cut(from_memory(text), piece)
+    assert b"".join(part for _, part in pieces) == ended
+    for offset, part in pieces:
+        assert part.endswith(b"\n")
+        assert ended[offset : offset + len(part)] == part
     path = tmp_path_factory.mktemp("cut") / "text"
     path.write_bytes(text)
     source = open_source(path)
     assert source.path is not None
-    assert cut(source, piece) == cut(from_memory(text), piece)
+    assert cut(source, piece) == pieces
+    streamed = list(blocks(str(path), size=piece))
+    assert b"".join(block.raw for block in streamed) == text
+    assert all(block.raw.endswith(b"\n") for block in streamed[:-1])
+    for block in streamed:
+        assert block.line == 1 + text[: block.offset].count(b"\n")
 
 
-@pytest.mark.parametrize("newline", [b"", b"\n"])
-def test_a_line_longer_than_several_pieces_belongs_to_the_one_it_begins_in(newline):
-    text = b"ab\n" + b"x" * 50 + b"\ncd" + newline
-    pieces = [text for _, text in cut(from_memory(text), 8)]
-    assert pieces[0] == b"ab\n" + b"x" * 50 + b"\n"
-    assert [one for one in pieces[1:] if one] == [b"cd\n"]
+def test_a_line_longer_than_several_pieces_belongs_to_the_one_it_begins_in():
+    for newline in (b"", b"\n"):
+        text = b"ab\n" + b"x" * 50 + b"\ncd" + newline
+        pieces = [text for _, text in cut(from_memory(text), 8)]
+        assert pieces[0] == b"ab\n" + b"x" * 50 + b"\n"
+        assert [one for one in pieces[1:] if one] == [b"cd\n"]
 
 
-def test_a_byte_order_mark_in_a_file_is_left_out(tmp_path):
-    path = tmp_path / "marked"
-    path.write_bytes(BOM + TEXT)
-    assert cut(open_source(path)) == [(0, TEXT + b"\n")]
-    assert open_source(path).head() == TEXT
-
-
-@given(LINES, st.data())
-def test_a_line_number_is_one_more_than_the_line_ends_before(lines, data):
-    text = b"\n".join(lines) + b"\n"
-    offset = data.draw(st.integers(0, len(text) - 1))
-    assert from_memory(text).place(offset) == f"text:{1 + text[:offset].count(10)}"
-
-
-def test_a_place_names_the_file_as_it_was_given_and_the_line(tmp_path, monkeypatch):
+def test_a_place_names_the_file_as_it_was_given_and_the_line(write, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    Path("some.run").write_bytes(TEXT)
-    assert open_source("some.run").place(TEXT.index(b"last")) == "some.run:4"
-
-
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    "gz": gzip.compress,
-    "xz": lzma.compress,
-    "bz2": bz2.compress,
-    "zst": zstandard.ZstdCompressor().compress,
-}
-
-
-@pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
-@pytest.mark.parametrize("mark", [b"", BOM], ids=["plain", "bom"])
-def test_packed_files_are_told_by_content_not_by_name(tmp_path, packer, mark):
-    path = tmp_path / "no-ending"
-    path.write_bytes(packer(mark + TEXT))
-    source = open_source(path)
-    assert source.head() == TEXT
-    assert cut(source) == [(0, TEXT + b"\n")]
-
-
-def test_zstd_written_as_a_stream_without_its_size_is_unpacked(tmp_path):
-    packer = zstandard.ZstdCompressor().compressobj()
-    path = tmp_path / "streamed"
-    path.write_bytes(packer.compress(TEXT) + packer.flush())
-    assert open_source(path).head() == TEXT
-
-
-@pytest.mark.parametrize("name", ["gz", "xz", "bz2"])
-def test_packed_parts_behind_each_other_are_all_read(tmp_path, name):
-    pack = PACKERS[name]
-    path = tmp_path / "parts"
-    path.write_bytes(pack(b"one\n") + pack(b"two\n"))
-    assert open_source(path).head() == b"one\ntwo\n"
+    write("some.run", TEXT)
+    source = open_source("some.run")
+    for offset in range(len(TEXT)):
+        assert source.place(offset) == f"some.run:{1 + TEXT[:offset].count(10)}"
 
 
 class Standard:
@@ -131,32 +80,116 @@ class Standard:
         self.buffer = io.BytesIO(content)
 
 
-@pytest.mark.parametrize("packer", [bytes, *PACKERS.values()], ids=["plain", *PACKERS])
-def test_standard_input_is_read_packed_or_not(monkeypatch, packer):
-    monkeypatch.setattr(sys, "stdin", Standard(packer(TEXT)))
-    source = open_source("-")
-    assert cut(source) == [(0, TEXT + b"\n")]
-    assert source.place(0) == "<stdin>:1"
+def test_packed_files_are_told_by_content_not_by_name(write, packers, monkeypatch):
+    for pack in (bytes, *packers.values()):
+        for mark in (b"", BOM):
+            source = open_source(write("no-ending", pack(mark + TEXT)))
+            assert source.head() == TEXT
+            assert cut(source) == [(0, TEXT + b"\n")]
+        # Joined files are one.
+        assert open_source(write("joined", pack(b"one\n") + pack(b"two\n"))).head() == b"one\ntwo\n"
+        monkeypatch.setattr(sys, "stdin", Standard(pack(TEXT)))
+        source = open_source("-")
+        assert cut(source) == [(0, TEXT + b"\n")]
+        assert source.place(0) == "<stdin>:1"
+    packer = zstandard.ZstdCompressor().compressobj()  # as a stream, without its size
+    streamed = packer.compress(TEXT) + packer.flush()
+    assert open_source(write("streamed", streamed)).head() == TEXT
+    padded = gzip.compress(TEXT) + bytes(40)  # as tapes and some tools leave it
+    assert open_source(write("padded", padded)).head() == TEXT
 
 
-def test_empty_standard_input_is_refused(monkeypatch):
+def test_files_that_cannot_be_read_are_refused(write, tmp_path, monkeypatch):
+    for content in (b"", gzip.compress(b"")):
+        assert "nothing is empty" in refusal(open_source, write("nothing", content))
     monkeypatch.setattr(sys, "stdin", Standard(b""))
-    with pytest.raises(InputError, match="<stdin> is empty"):
-        open_source("-")
-
-
-@pytest.mark.parametrize("content", [b"", gzip.compress(b"")], ids=["plain", "packed"])
-def test_an_empty_file_is_refused(tmp_path, content):
-    path = tmp_path / "nothing"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match="nothing is empty"):
-        open_source(path)
-
-
-def test_a_file_that_shrinks_while_it_is_read_is_noticed(tmp_path):
-    path = tmp_path / "shrinking"
-    path.write_bytes(TEXT)
+    assert "<stdin> is empty" in refusal(open_source, "-")
+    assert "is a directory: give the path of a file" in refusal(open_source, tmp_path)
+    assert "none: no such file" in refusal(open_source, tmp_path / "none")
+    assert "cannot be read" in refusal(open_source, "a\0b")
+    path = write("shrinking", TEXT)
     source = open_source(path)
     path.write_bytes(TEXT[:5])
-    with pytest.raises(InputError, match="became shorter"):
-        source.piece(source.spans()[0])
+    assert "became shorter" in refusal(source.piece, source.spans()[0])
+
+
+QUERIES, DEPTH = 40, 50
+
+
+def outcome(folder, count):
+    with pytest.MonkeyPatch.context() as patch:
+        small_pieces(patch, count)
+        run = read_run(folder / "a.run")
+        qrels = read_qrels(folder / "qrels")
+        result = evaluate(qrels, [run, folder / "a.run"], ["nDCG@10", "AP", "RR"])
+        values = [result.per_unit(0, at).tolist() for at in range(3)]
+        return run.queries, run.docs.tolist(), run.scores.tolist(), qrels.to_dict(), values
+
+
+def small_pieces(patch, count):
+    patch.setenv("HELDOUT_THREADS", str(count))
+    patch.setattr(files, "PIECE", 700)
+
+
+def test_any_number_of_threads_gives_the_same(write, tmp_path):
+    """Of many pieces, with ties, interleaved queries and one long id."""
+    generator = random.Random(3)  # noqa: S311 - the same numbers every time
+    rows = [
+        f"q{query} Q0 d{generator.randrange(10**6)}-{doc} 0 {generator.randrange(20) / 8} t"
+        for query in range(QUERIES)
+        for doc in range(DEPTH)
+    ]
+    generator.shuffle(rows)
+    rows[len(rows) // 2] = "q7 Q0 http://example.org/" + "x" * 70 + " 0 1.25 t"
+    write("a.run", "\n".join(rows) + "\n")
+    judged = [row.split()[:3] for row in rows[::7]]
+    grades = (f"{query} 0 {doc} {n % 3}\n" for n, (query, _, doc) in enumerate(judged))
+    write("qrels", "".join(grades))
+    alone = outcome(tmp_path, 1)
+    assert len(alone[1]) == QUERIES * DEPTH
+    assert outcome(tmp_path, 2) == alone
+    assert outcome(tmp_path, 5) == alone
+
+
+def test_bad_lines_are_told_in_the_order_of_the_file(write, monkeypatch):
+    lines = [f"q Q0 d{row} 1 {row} t" for row in range(400)]
+    twice = write("twice.run", "\n".join([*lines[:300], "q Q0 d20 1 300 t", *lines[301:]]))
+    for row in (17, 180, 333):
+        lines[row] = "broken"
+    broken = write("broken.run", "\n".join(lines))
+    for count in (1, 2):
+        small_pieces(monkeypatch, count)
+        with pytest.raises(InputError, match=r"broken\.run:18: .*and 2 more bad lines\)"):
+            read_run(broken)
+        with pytest.raises(InputError, match=r"e\.run:301: .*document d20 .*first in .*e\.run:21"):
+            read_run(twice)
+
+
+def test_threads_keep_the_order_of_items_and_tell_errors(monkeypatch):
+    for count in ("1", "2", "3"):
+        monkeypatch.setenv("HELDOUT_THREADS", count)
+        assert run_threads(str, range(100)) == list(map(str, range(100)))
+        assert run_threads(str, []) == []
+        with pytest.raises(ZeroDivisionError):
+            run_threads(lambda item: 1 // (item - 50), range(100))
+    begun: list[int] = []
+    results = stream_threads(begun.append, range(1000))
+    next(results)
+    del results
+    assert len(begun) < 20  # a few ahead
+
+
+def test_without_a_number_there_are_as_many_threads_as_allowed_cores(monkeypatch):
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    for wanted in ("", "0", "many", "-2"):
+        monkeypatch.setenv("HELDOUT_THREADS", wanted)
+        assert threads() == len(allowed(0))
+    if hasattr(os, "sched_setaffinity"):
+        code = (
+            "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]);"
+            "from heldout.data.parallel import threads; print(threads())"
+        )
+        done = subprocess.run(  # noqa: S603 - this Python
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert done.stdout == "1\n"

@@ -12,12 +12,6 @@ from heldout.data.files import Source
 URL = "http://example.org/" + "path/" * 20
 
 
-def saved(folder, text, name="my.run"):
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
 def in_memory(text):
     return Source("text", len(text.encode()), None, text.encode())
 
@@ -111,32 +105,30 @@ FORMS = {
     "crlf": "q1 Q0 a 1 2.5 tag\r\n",
     "comments": f"# by me\n{LINE}\n   # and more\n",
     "comment of six words": f"# run by me 2.5 times\n{LINE}\n",
+    "indented comment of six words": f"{LINE}\n  # a b c d e f\n",
     "blank lines": f"\n\n{LINE}\n \n\t\n",
     "more columns": f"{LINE} more 17\n",
     "no newline": LINE,
     "byte order mark": f"\ufeff{LINE}\n",
+    "words for ranks": LINE.replace(" 1 ", " first "),
 }
 
 
-@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
-def test_one_line_in_many_forms(tmp_path, text):
-    run = read_run(saved(tmp_path, text))
-    assert run.to_dict() == {"q1": {"a": 2.5}}
-    assert run.name == "tag"
+def test_one_line_in_many_forms(write):
+    for form, text in FORMS.items():
+        run = read_run(write("my.run", text))
+        assert (run.to_dict(), run.name) == ({"q1": {"a": 2.5}}, "tag"), form
 
 
-@pytest.mark.parametrize("doc", ["x" * 64, "x" * 65, URL, "é" * 40, "文書😀"])
-def test_long_and_foreign_ids_are_read(tmp_path, doc):
-    run = read_run(saved(tmp_path, f"q1 Q0 short 1 2 t\nü Q0 {doc} 1 3 t\nq1 Q0 {doc} 2 1 t\n"))
-    assert run.to_dict() == {"q1": {"short": 2.0, doc: 1.0}, "ü": {doc: 3.0}}
-
-
-@pytest.mark.parametrize("first", [0, 5, 39])
-def test_a_long_id_in_any_piece_makes_the_others_no_different(first):
-    docs = [URL if row == first else f"d{row}" for row in range(40)]
-    text = "".join(f"q Q0 {doc} 1 {row} t\n" for row, doc in enumerate(docs))
-    rows = in_pieces(trec.read_run, text, 50)
-    assert rows.docs.tolist() == docs
+def test_long_and_foreign_ids_are_read(write):
+    for doc in ("x" * 64, "x" * 65, URL, "é" * 40, "文書😀"):
+        text = f"q1 Q0 short 1 2 t\nü Q0 {doc} 1 3 t\nq1 Q0 {doc} 2 1 t\n"
+        run = read_run(write("my.run", text))
+        assert run.to_dict() == {"q1": {"short": 2.0, doc: 1.0}, "ü": {doc: 3.0}}
+    for first in (0, 5, 39):  # a long id in any piece
+        docs = [URL if row == first else f"d{row}" for row in range(40)]
+        text = "".join(f"q Q0 {doc} 1 {row} t\n" for row, doc in enumerate(docs))
+        assert in_pieces(trec.read_run, text, 50).docs.tolist() == docs
 
 
 NUMBERS = {
@@ -157,31 +149,18 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize(("text", "value"), NUMBERS.items(), ids=NUMBERS)
-def test_scores_are_read_as_c_reads_them(tmp_path, text, value):
-    run = read_run(saved(tmp_path, f"q Q0 a 1 {text} t\n"))
-    assert run.to_dict() == {"q": {"a": value}}
+def test_scores_are_read_as_c_reads_them(write):
+    for text, value in NUMBERS.items():
+        assert read_run(write("my.run", f"q Q0 a 1 {text} t\n")).to_dict() == {"q": {"a": value}}
 
 
-@pytest.mark.parametrize(
-    ("text", "tag"),
-    [
+def test_the_tag_is_that_of_the_last_line():
+    for text, tag in (
         ("q Q0 a 1 2 first\nq Q0 b 2 1 last\n", "last"),
         ("q Q0 a 1 2 first\nq Q0 b 2 1 last more columns\n", "last"),
         ("q Q0 a 1 2 first\n# a comment of quite enough words\n\n", "first"),
         ("q Q0 a 1 2 ünï\n", "ünï"),
         ("q Q0 a 1 2 first\r\nq Q0 b 2 1 last\r\n", "last"),
-    ],
-)
-def test_the_tag_is_that_of_the_last_line(text, tag):
-    assert trec.read_run(in_memory(text)).name == tag
-
-
-def test_the_tag_of_a_large_file_is_that_of_the_last_line():
-    text = "".join(f"q Q0 d{row} 1 1 t{row}\n" for row in range(10_000))
-    assert trec.read_run(in_memory(text)).name == "t9999"
-
-
-def test_the_rank_column_is_not_used(tmp_path):
-    run = read_run(saved(tmp_path, "q Q0 a 1 1.0 t\nq Q0 b two 2.0 t\n"))
-    assert run.docs.tolist() == ["b", "a"]
+        ("".join(f"q Q0 d{row} 1 1 t{row}\n" for row in range(10_000)), "t9999"),
+    ):
+        assert trec.read_run(in_memory(text)).name == tag

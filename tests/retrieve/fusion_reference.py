@@ -1,7 +1,5 @@
 """Fusion written plainly, one query at a time, and random runs to try it on."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from statistics import median

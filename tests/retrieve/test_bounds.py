@@ -1,9 +1,6 @@
 """Search by bounds gives what scoring every document gives, to the last bit, ties included."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,10 +14,7 @@ from heldout.retrieve.kernels.types import FRACTION, LIKELIHOOD
 from heldout.retrieve.models import MODELS, Model, grid
 from heldout.retrieve.rank import JudgedDocuments, rank
 from heldout.retrieve.search import search_terms
-from heldout.retrieve.sides import Side, held_out_side, seen_side, whole_side
-
-if TYPE_CHECKING:
-    from heldout.retrieve.statistics import Vocabulary
+from heldout.retrieve.sides import held_out_side, seen_side, whole_side
 
 BOUNDED = [name for name, form in MODELS.items() if form.kind != LIKELIHOOD]
 FRACTIONS = [name for name, form in MODELS.items() if form.kind == FRACTION]
@@ -33,7 +27,7 @@ def small_windows(monkeypatch):
     monkeypatch.setattr(top, "pays", lambda *_: True)
 
 
-def corpus(seed: int, documents: int, words: int, longest: int) -> list[str]:
+def corpus(seed, documents, words, longest):
     """Documents over few words: many are equal, so that scores tie."""
     rng = np.random.default_rng(seed)
     chance = 1 / np.arange(1, words + 1)
@@ -46,16 +40,12 @@ def corpus(seed: int, documents: int, words: int, longest: int) -> list[str]:
     ]
 
 
-def queries(seed: int, number: int, words: int) -> list[str]:
+def queries(seed, number, words):
     rng = np.random.default_rng([seed, 1])
     return [
         " ".join(f"w{word}" for word in rng.integers(words + 1, size=rng.integers(1, 7)))
         for _ in range(number)
     ]
-
-
-def same(found: Any, wanted: Any) -> bool:
-    return bool(np.array_equal(found, wanted))
 
 
 @given(
@@ -72,7 +62,7 @@ def same(found: Any, wanted: Any) -> bool:
     ),
     width=st.sampled_from([16, 64, 8192]),
 )
-@settings(max_examples=100)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_search_is_that_of_all_documents(seed, documents, words, longest, *, k, model, width):
     index = Index.build(corpus(seed, documents, words, longest + 1))
     texts = queries(seed, 8, words)
@@ -84,8 +74,8 @@ def test_search_is_that_of_all_documents(seed, documents, words, longest, *, k, 
         assert (found[0] == -1).all()
         return
     wanted = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=found[0].shape[1])
-    assert same(found[0], wanted.documents[:, 0, 0])
-    assert same(found[1], wanted.scores[:, 0, 0])
+    assert np.array_equal(found[0], wanted.documents[:, 0, 0])
+    assert np.array_equal(found[1], wanted.scores[:, 0, 0])
 
 
 def test_search_when_all_documents_tie():
@@ -94,7 +84,7 @@ def test_search_when_all_documents_tie():
     for k in (1, 7, 2999):
         documents, scores = search_terms(index, vocabulary, model, k)
         wanted = np.argsort(-index.id_order.astype(np.int64))[:k]
-        assert same(documents, [wanted, wanted])
+        assert np.array_equal(documents, [wanted, wanted])
         assert len(np.unique(scores[0])) == 1
 
 
@@ -102,19 +92,19 @@ def test_lengths_that_need_more_than_16_bits():
     # Not counts: for them all loops would be compiled once more.
     long = ["a " * 60_000 + "b " * 50_000, "a b " * 33_000 + "b c", "a b", "b", "c"] * 5
     index = Index.build(long)
-    texts = ["a", "a b", "c a"]
-    vocabulary = index.encode(texts)
+    vocabulary = index.encode(["a", "a b", "c a"])
     side = whole_side(index, vocabulary)
     for name in BOUNDED:
         models = [[Model.make(name)]]
         wanted = rank(index, vocabulary, models, side, k=3)
-        assert same(search_terms(index, vocabulary, models[0][0], 3)[1], wanted.scores[:, 0, 0])
+        scores = search_terms(index, vocabulary, models[0][0], 3)[1]
+        assert np.array_equal(scores, wanted.scores[:, 0, 0])
         found = rank(index, vocabulary, models, side, k=3, depth=3)
-        assert same(found.documents, wanted.documents)
-        assert same(found.scores, wanted.scores)
+        assert np.array_equal(found.documents, wanted.documents)
+        assert np.array_equal(found.scores, wanted.scores)
 
 
-def sides(index: Index, vocabulary: Vocabulary, folds: Any) -> list[Side]:
+def sides(index, vocabulary, folds):
     seen = seen_side(index, vocabulary, folds != 1)
     unseen = np.where(folds == 1, 0, -1).astype(np.int32)
     return [
@@ -142,7 +132,7 @@ SETTINGS = {
     name=st.sampled_from(BOUNDED),
     which=st.integers(0, 4),
 )
-@settings(max_examples=60)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_the_top_is_that_of_all_documents(seed, documents, words, k, name, which):
     index = Index.build(corpus(seed, documents, words, 20))
     vocabulary = index.encode(queries(seed, 6, words))
@@ -156,10 +146,10 @@ def test_the_top_is_that_of_all_documents(seed, documents, words, k, name, which
     )
     wanted = rank(index, vocabulary, models, side, k=k, judged=judged)
     found = rank(index, vocabulary, models, side, k=k, judged=judged, depth=k)
-    assert same(found.documents, wanted.documents)
-    assert same(found.scores, wanted.scores)
-    assert same(found.ranks, np.where(wanted.ranks <= k, wanted.ranks, 0))
-    assert same(found.retrieved, np.minimum(wanted.retrieved, k))
+    assert np.array_equal(found.documents, wanted.documents)
+    assert np.array_equal(found.scores, wanted.scores)
+    assert np.array_equal(found.ranks, np.where(wanted.ranks <= k, wanted.ranks, 0))
+    assert np.array_equal(found.retrieved, np.minimum(wanted.retrieved, k))
 
 
 def test_folds_with_values_of_their_own_and_many_settings():
@@ -172,8 +162,8 @@ def test_folds_with_values_of_their_own_and_many_settings():
     for models in (chosen, many):
         wanted = rank(index, vocabulary, models, side, k=5)
         found = rank(index, vocabulary, models, side, k=5, depth=5)
-        assert same(found.documents, wanted.documents)
-        assert same(found.scores, wanted.scores)
+        assert np.array_equal(found.documents, wanted.documents)
+        assert np.array_equal(found.scores, wanted.scores)
 
 
 def test_bounds_are_the_largest_counts_and_the_smallest_lengths():

@@ -1,23 +1,19 @@
 """Ranking by vectors: equal to a plain loop, for any size of blocks, with ties by id."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import Embeddings, InputError, rank_vectors, read_embeddings
+from heldout import Embeddings, rank_vectors, read_embeddings
 from heldout.retrieve import dense
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from refusals import refusal
 
 
-def _plain(documents: Embeddings, queries: Embeddings, metric: str, k: int) -> dict[str, list[str]]:
+def _plain(documents, queries, metric, k):
     """The definition: all pairs, one after another, in exact sums."""
     found = {}
     for query, mine in zip(queries.ids, queries.values.tolist(), strict=True):
@@ -32,14 +28,14 @@ def _plain(documents: Embeddings, queries: Embeddings, metric: str, k: int) -> d
     return found
 
 
-def _ranked(documents: Embeddings, queries: Embeddings, metric: str, k: int) -> dict[str, list]:
-    run = rank_vectors(documents, queries, metric=metric, k=k)  # type: ignore[arg-type]
+def _ranked(documents, queries, metric, k):
+    run = rank_vectors(documents, queries, metric=metric, k=k)
     return {query: list(docs) for query, docs in run.to_dict().items()}
 
 
 @pytest.mark.parametrize("metric", ["cosine", "ip"])
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int8])
-def test_it_equals_a_plain_loop(metric: str, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_equals_a_plain_loop(metric, kind, monkeypatch):
     monkeypatch.setattr(dense, "_NUMBERS", 100)  # many blocks
     rng = np.random.default_rng(3)
     values = rng.normal(size=(83, 7)) * 20
@@ -51,9 +47,8 @@ def test_it_equals_a_plain_loop(metric: str, kind: type, monkeypatch: pytest.Mon
         assert _ranked(documents, queries, metric, 83) == _plain(documents, queries, metric, 83)
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 30), numbers=st.sampled_from([1, 17, 1000]))
-def test_ties_are_broken_by_id_whatever_the_blocks(seed: int, k: int, numbers: int) -> None:
+def test_ties_are_broken_by_id_whatever_the_blocks(seed, k, numbers):
     rng = np.random.default_rng(seed)
     values = rng.integers(-1, 2, size=(24, 2)).astype(np.float32)  # few values: many ties
     documents = Embeddings([f"d{n}" for n in rng.permutation(24)], values)
@@ -64,20 +59,20 @@ def test_ties_are_broken_by_id_whatever_the_blocks(seed: int, k: int, numbers: i
             assert _ranked(documents, queries, metric, k) == _plain(documents, queries, metric, k)
 
 
-def test_single_precision_alone_would_order_close_documents_wrongly() -> None:
+def test_single_precision_alone_would_order_close_documents_wrongly():
     # Two scores that differ by less than single precision can tell.
     documents = Embeddings(["a", "b"], np.array([[1.0, 1e-9], [1.0, 0.0]]))
     run = rank_vectors(documents, Embeddings(["q"], [[1.0, 1.0]]), metric="ip", k=1)
     assert run.to_dict() == {"q": {"a": 1.0 + 1e-9}}
 
 
-def test_large_products_do_not_lose_documents() -> None:
+def test_large_products_do_not_lose_documents():
     documents = Embeddings(["a", "b", "c"], np.array([[1e30, 0], [2e30, 0], [-1e30, 1e30]]))
     run = rank_vectors(documents, Embeddings(["q"], [[1e30, 1.0]]), metric="ip", k=2)
     assert list(run.to_dict()["q"]) == ["b", "a"]
 
 
-def test_some_rows_only() -> None:
+def test_some_rows_only():
     documents = Embeddings(["a", "b", "c"], [[1.0], [2.0], [3.0]])
     queries = Embeddings(["p", "q"], [[1.0], [-1.0]])
     run = rank_vectors(
@@ -86,53 +81,44 @@ def test_some_rows_only() -> None:
     assert run.to_dict() == {"q": {"a": -1.0, "b": -2.0}}
 
 
-def _written(folder: Path, ids: str = "a\nb\n", values: object = ((1.0, 2.0), (3.0, 4.0))) -> Path:
-    np.save(folder / "docs.npy", np.array(values))
-    (folder / "docs.ids").write_text(ids)
-    return folder / "docs.npy"
-
-
-def test_files_are_mapped_and_their_ids_found(tmp_path: Path) -> None:
-    path = _written(tmp_path)
+def test_files_are_mapped_and_their_ids_found(tmp_path):
+    path = tmp_path / "docs.npy"
+    np.save(path, np.array([[1.0, 2.0], [3.0, 4.0]]))
+    (tmp_path / "docs.ids").write_text("a\nb\n")
     read = read_embeddings(path)
     assert isinstance(read.values, np.memmap)
     assert list(read.ids) == ["a", "b"]
     (tmp_path / "docs.ids").rename(tmp_path / "names")
     again = read_embeddings(path, tmp_path / "names")
     assert again.fingerprint() == read.fingerprint()
-    with pytest.raises(InputError, match=r"ids are missing: expected .*docs\.ids"):
-        read_embeddings(path)
+    assert re.search(r"ids are missing: expected .*docs\.ids", refusal(read_embeddings, path))
 
 
-@pytest.mark.parametrize(
-    ("ids", "values", "message"),
-    [
-        ("a\nb\nc\n", ((1.0,), (2.0,)), "2 vectors, but 3 ids"),
-        ("a\na\n", ((1.0,), (2.0,)), "'a' appears twice"),
-        ("a\n\n", ((1.0,), (2.0,)), "document 2 has an empty id"),
-        ("a\nb\n", (1.0, 2.0), r"one row per vector, found an array of float64 with shape \(2,\)"),
-        ("a\nb\n", (("x",), ("y",)), "expected a table of numbers"),
-        ("a\nb\n", ((None,), ({},)), "not a NumPy file of numbers"),
-    ],
-)
-def test_wrong_files(tmp_path: Path, ids: str, values: object, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_embeddings(_written(tmp_path, ids, values))
+WRONG_FILES = [
+    ("a\nb\nc\n", [[1.0], [2.0]], "2 vectors, but 3 ids"),
+    ("a\na\n", [[1.0], [2.0]], "'a' appears twice"),
+    ("a\n\n", [[1.0], [2.0]], "document 2 has an empty id"),
+    ("a\nb\n", [1.0, 2.0], "one row per vector, found an array of float64 with shape (2,)"),
+    ("a\nb\n", [["x"], ["y"]], "expected a table of numbers"),
+    ("a\nb\n", [[None], [{}]], "not a NumPy file of numbers"),
+]
 
 
-def test_wrong_numbers(tmp_path: Path) -> None:
+def test_wrong_vectors_are_refused(tmp_path):
+    path = tmp_path / "docs.npy"
+    for ids, values, message in WRONG_FILES:
+        np.save(path, np.array(values))
+        (tmp_path / "docs.ids").write_text(ids)
+        assert message in refusal(read_embeddings, path)
+    path.write_text("hello")
+    assert "not a NumPy file" in refusal(read_embeddings, path)
+    assert "no such file" in refusal(read_embeddings, tmp_path / "none.npy")
     good = Embeddings(["q"], [[1.0, 2.0]])
-    bad = read_embeddings(_written(tmp_path, values=((1.0, 2.0), (np.nan, 0.0))))
-    with pytest.raises(InputError, match=r"vector of b \(row 2\) has a number that is NaN"):
-        rank_vectors(bad, good)
-    with pytest.raises(InputError, match="too large for 32 bits"):
-        rank_vectors(Embeddings(["a"], [[1e300, 0]]), good)
-    with pytest.raises(InputError, match="mine has 2 dimensions, vectors has 3"):
-        rank_vectors(Embeddings(["a"], [[1, 0]], "mine"), Embeddings(["q"], [[1, 0, 0]]))
-    with pytest.raises(InputError, match="expected cosine or ip"):
-        rank_vectors(good, good, metric="l2")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no such file"):
-        read_embeddings(tmp_path / "none.npy")
-    (tmp_path / "text.npy").write_text("hello")
-    with pytest.raises(InputError, match="not a NumPy file"):
-        read_embeddings(tmp_path / "text.npy")
+    bad = Embeddings(["a", "b"], [[1.0, 2.0], [np.nan, 0.0]])
+    said = refusal(rank_vectors, bad, good)
+    assert "vector of b (row 2) has a number that is NaN" in said
+    large = Embeddings(["a"], [[1e300, 0]])
+    assert "too large for 32 bits" in refusal(rank_vectors, large, good)
+    wide = Embeddings(["a"], [[1, 0, 0]], "wide")
+    assert "wide has 3 dimensions, vectors has 2" in refusal(rank_vectors, wide, good)
+    assert "expected cosine or ip" in refusal(rank_vectors, good, good, metric="l2")

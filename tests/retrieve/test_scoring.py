@@ -1,24 +1,19 @@
 """Every model under every kind of train side, against slow and readable formulas."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from reference_scores import Side, score
 
-from heldout.data.collection import Collection
-from heldout.data.export import export_collection
-from heldout.errors import InputError
-from heldout.retrieve.analyze import Analyzer
-from heldout.retrieve.index import Index
+from heldout import Analyzer, Collection, Index, InputError, Model, export_collection, search
 from heldout.retrieve.kernels.types import LIKELIHOOD
-from heldout.retrieve.models import MODELS, Model, grid, parse_model
+from heldout.retrieve.models import MODELS, grid, parse_model
 from heldout.retrieve.rank import JudgedDocuments, rank, rank_times
-from heldout.retrieve.search import search, search_terms
+from heldout.retrieve.search import search_terms
 from heldout.retrieve.sides import held_out_side, seen_side, whole_side
 from heldout.retrieve.statistics import cell_statistics, weighted_statistics
+from refusals import refusal
 
 SETTINGS = [
     *((name, {}) for name in MODELS),
@@ -92,89 +87,70 @@ def same_list(documents, scores, wanted):
             assert doc in close or len(wanted) == len(documents)
 
 
+@pytest.fixture(scope="module")
+def sides(index, vocabulary, texts):
+    """Each side, the documents of its lists, and the statistics that a document is scored with."""
+    folds = (np.arange(60) * 7 % 4).astype(np.int32)
+    folds[[3, 30]] = -1  # neither seen nor ranked
+    seen = np.arange(60) % 3 > 0
+    whole, train = Side(texts, [1] * 60), Side(texts, seen.astype(int).tolist())
+    known, zero = seen_side(index, vocabulary, seen), np.zeros(60, np.int32)
+    others = replace(known, statistics=np.where(seen, -1, zero), lists=zero, added=True)
+
+    def of_fold(number):
+        others = (folds >= 0) & (folds != folds[number])
+        return Side(texts, others.astype(int).tolist(), texts[number])
+
+    def with_document(number):
+        return Side(texts, seen.astype(int).tolist(), texts[number])
+
+    lists = [np.flatnonzero(folds == fold).tolist() for fold in range(4)]
+    return [
+        (whole_side(index, vocabulary), [list(range(60))], lambda _: whole),
+        (held_out_side(index, vocabulary, folds, 4), lists, of_fold),
+        (known, [np.flatnonzero(seen).tolist()], lambda _: train),
+        (others, [np.flatnonzero(~seen).tolist()], with_document),
+    ]
+
+
 @pytest.mark.parametrize(("name", "parameters"), SETTINGS)
-class TestAgainstFormulas:
-    def test_whole_collection(self, index, vocabulary, texts, name, parameters):
-        model = Model.make(name, **parameters)
-        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=60)
-        side = Side(texts, [1] * len(texts))
-        for q, query in enumerate(QUERIES):
-            wanted = expected(name, parameters, query, texts, range(60), lambda _: side)
-            same_list(found.documents[q, 0, 0], found.scores[q, 0, 0], wanted)
-
-    def test_search_gives_the_same_bits(self, index, vocabulary, name, parameters):
-        model = Model.make(name, **parameters)
-        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=9)
-        documents, scores = search_terms(index, vocabulary, model, 9)
-        assert np.array_equal(documents, found.documents[:, 0, 0])
-        assert np.array_equal(scores, found.scores[:, 0, 0])
-
-    def test_held_out_documents_of_folds(self, index, vocabulary, texts, name, parameters):
-        folds = (np.arange(60) * 7 % 4).astype(np.int32)
-        folds[[3, 30]] = -1  # neither seen nor ranked
-        model = Model.make(name, **parameters)
-        side = held_out_side(index, vocabulary, folds, 4)
+def test_every_model_on_every_side(index, vocabulary, texts, sides, name, parameters):
+    model = Model.make(name, **parameters)
+    for side, lists, side_of in sides:
         found = rank(index, vocabulary, [[model]], side, k=60)
-
-        def side_of(number):
-            seen = (folds >= 0) & (folds != folds[number])
-            return Side(texts, seen.astype(int).tolist(), texts[number])
-
         for q, query in enumerate(QUERIES):
-            for fold in range(4):
-                numbers = np.flatnonzero(folds == fold).tolist()
+            for fold, numbers in enumerate(lists):
                 wanted = expected(name, parameters, query, texts, numbers, side_of)
                 same_list(found.documents[q, fold, 0], found.scores[q, fold, 0], wanted)
+    whole = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=9)
+    documents, scores = search_terms(index, vocabulary, model, 9)  # the same bits
+    assert np.array_equal(documents, whole.documents[:, 0, 0])
+    assert np.array_equal(scores, whole.scores[:, 0, 0])
 
-    def test_one_train_side(self, index, vocabulary, texts, name, parameters):
-        seen = np.arange(60) % 3 > 0
-        model = Model.make(name, **parameters)
-        found = rank(index, vocabulary, [[model]], seen_side(index, vocabulary, seen), k=60)
-        known, zero = seen_side(index, vocabulary, seen), np.zeros(60, np.int32)
-        others = replace(known, statistics=np.where(seen, -1, zero), lists=zero, added=True)
-        unseen = rank(index, vocabulary, [[model]], others, k=60)
-        side = Side(texts, seen.astype(int).tolist())
-        for q, query in enumerate(QUERIES):
-            numbers = np.flatnonzero(seen).tolist()
-            wanted = expected(name, parameters, query, texts, numbers, lambda _: side)
-            same_list(found.documents[q, 0, 0], found.scores[q, 0, 0], wanted)
-            numbers = np.flatnonzero(~seen).tolist()
-            wanted = expected(
-                name,
-                parameters,
-                query,
-                texts,
-                numbers,
-                lambda number: Side(texts, seen.astype(int).tolist(), texts[number]),
-            )
-            same_list(unseen.documents[q, 0, 0], unseen.scores[q, 0, 0], wanted)
 
-    @pytest.mark.parametrize("which", ["seen", "unseen"])
-    def test_bootstrap(self, index, vocabulary, texts, name, parameters, which):
+@pytest.mark.parametrize("which", ["seen", "unseen"])
+def test_bootstrap_against_formulas(index, vocabulary, texts, which):
+    weights = np.random.default_rng(3).multinomial(60, [1 / 60] * 60, 3).T.astype(np.uint8)
+    known = weighted_statistics(index, vocabulary, weights, occurrences=False)
+    added = which == "unseen"
+    ranked = (weights == 0).astype(np.uint8) if added else weights
+    sides = [Side(texts, weights[:, r].tolist()) for r in range(3)]
+    for name, parameters in SETTINGS:
         model = Model.make(name, **parameters)
         if model.form.kind == LIKELIHOOD:
-            return  # ranked split by split
-        weights = np.random.default_rng(3).multinomial(60, [1 / 60] * 60, 3).T.astype(np.uint8)
-        known = weighted_statistics(index, vocabulary, weights, occurrences=False)
-        added = which == "unseen"
-        times = (weights == 0).astype(np.uint8) if added else weights
-        found = rank_times(index, vocabulary, model, known, times, added=added, k=70)
-        short = rank_times(index, vocabulary, model, known, times, added=added, k=4)
+            continue  # ranked split by split
+        found = rank_times(index, vocabulary, model, known, ranked, added=added, k=70)
+        short = rank_times(index, vocabulary, model, known, ranked, added=added, k=4)
         for r in range(3):
-            times = weights[:, r].astype(int)
-            drawn = Side(texts, times.tolist())
+            times = weights[:, r].tolist()
 
-            def side_of(number, times=times, drawn=drawn):
-                return drawn if which == "seen" else Side(texts, times.tolist(), texts[number])
+            def side_of(number, r=r, times=times):
+                return Side(texts, times, texts[number]) if added else sides[r]
 
             for q, query in enumerate(QUERIES):
-                if which == "seen":
-                    numbers = np.flatnonzero(times).tolist()
-                    once = expected(name, parameters, query, texts, numbers, side_of)
-                    wanted = [pair for pair in once for _ in range(times[pair[1]])]
-                else:
-                    numbers = np.flatnonzero(times == 0).tolist()
-                    wanted = expected(name, parameters, query, texts, numbers, side_of)
+                numbers = np.flatnonzero(ranked[:, r]).tolist()
+                once = expected(name, parameters, query, texts, numbers, side_of)
+                wanted = [pair for pair in once for _ in range(ranked[pair[1], r])]
                 same_list(found[0][q, r], found[1][q, r], wanted)
                 # Taking documents by falling bound must not change the top of the list.
                 assert np.array_equal(short[0][q, r], found[0][q, r, :4])
@@ -206,127 +182,102 @@ def test_a_held_out_document_is_scored_as_if_it_were_indexed_with_the_train_side
                     assert np.allclose(was, now, rtol=1e-9)
 
 
-class TestLanes:
-    def test_values_side_by_side_do_not_touch_each_other(self, index, vocabulary):
-        folds = (np.arange(60) % 3).astype(np.int32)
-        side = held_out_side(index, vocabulary, folds, 3)
-        many = grid("bm25", k1=np.linspace(0, 3, 10), b=np.linspace(0, 1, 7))
-        together = rank(index, vocabulary, [many], side, k=5)
-        for number in (0, 31, 32, 33, 69):
-            alone = rank(index, vocabulary, [[many[number]]], side, k=5)
-            assert np.array_equal(together.documents[:, :, number], alone.documents[:, :, 0])
-            assert np.array_equal(together.scores[:, :, number], alone.scores[:, :, 0])
-
-    def test_every_train_side_may_have_its_own_values(self, index, vocabulary):
-        folds = (np.arange(60) % 3).astype(np.int32)
-        side = held_out_side(index, vocabulary, folds, 3)
-        chosen = [Model.make("bm25", k1=k1) for k1 in (0.5, 1.0, 2.0)]
-        found = rank(index, vocabulary, [[model] for model in chosen], side, k=60)
-        for fold, model in enumerate(chosen):
-            alone = rank(index, vocabulary, [[model]], side, k=60)
-            assert np.array_equal(found.scores[:, fold], alone.scores[:, fold])
-
-    @pytest.mark.parametrize("name", ["bm25", "ql-jm"])
-    def test_priors_are_added(self, index, vocabulary, name):
-        side, model = whole_side(index, vocabulary), Model.make(name)
-        priors = np.random.default_rng(2).normal(size=(60, 7))
-        plain = rank(index, vocabulary, [[model]], side, k=60)
-        found = rank(index, vocabulary, [[model] * 7], side, k=60, priors=priors)
-        for q in range(len(QUERIES)):
-            for lane in range(7):
-                there = plain.documents[q, 0, 0] >= 0
-                numbers = plain.documents[q, 0, 0][there]
-                wanted = plain.scores[q, 0, 0][there] + priors[numbers, lane]
-                order = np.argsort(-wanted)
-                assert np.array_equal(found.documents[q, 0, lane][there], numbers[order])
-                assert np.allclose(found.scores[q, 0, lane][there], wanted[order], rtol=1e-12)
-
-    def test_threads_change_nothing(self, index, vocabulary, monkeypatch):
-        side = whole_side(index, vocabulary)
-        weights = np.random.default_rng(1).multinomial(60, [1 / 60] * 60, 40).T.astype(np.uint8)
-        known = weighted_statistics(index, vocabulary, weights, occurrences=False)
-        results = []
-        for number in ("1", "2", "5"):
-            monkeypatch.setenv("HELDOUT_THREADS", number)
-            found = rank(index, vocabulary, [grid("ql-jm", lam=[0.2, 0.9])], side, k=20)
-            boot = rank_times(
-                index, vocabulary, Model.make("bm25"), known, weights, added=False, k=10
-            )
-            results.append((found.scores.tobytes(), boot[0].tobytes()))
-        assert len(set(results)) == 1
-
-    def test_models_of_two_kinds_are_not_mixed(self, index, vocabulary):
-        two = [Model.make("bm25"), Model.make("ql-jm")]
-        with pytest.raises(InputError, match="the same name"):
-            rank(index, vocabulary, [two], whole_side(index, vocabulary), k=3)
+def test_values_side_by_side_do_not_touch_each_other(index, vocabulary):
+    folds = (np.arange(60) % 3).astype(np.int32)
+    side = held_out_side(index, vocabulary, folds, 3)
+    many = grid("bm25", k1=np.linspace(0, 3, 10), b=np.linspace(0, 1, 7))
+    together = rank(index, vocabulary, [many], side, k=5)
+    for number in (0, 31, 32, 33, 69):
+        alone = rank(index, vocabulary, [[many[number]]], side, k=5)
+        assert np.array_equal(together.documents[:, :, number], alone.documents[:, :, 0])
+        assert np.array_equal(together.scores[:, :, number], alone.scores[:, :, 0])
+    # Every train side may have values of its own.
+    chosen = [Model.make("bm25", k1=k1) for k1 in (0.5, 1.0, 2.0)]
+    found = rank(index, vocabulary, [[model] for model in chosen], side, k=60)
+    for fold, model in enumerate(chosen):
+        alone = rank(index, vocabulary, [[model]], side, k=60)
+        assert np.array_equal(found.scores[:, fold], alone.scores[:, fold])
 
 
-class TestJudgedRanks:
-    @pytest.mark.parametrize("pooled", [False, True])
-    @pytest.mark.parametrize("name", ["bm25", "ql-jm", "bm25-l"])
-    def test_are_the_places_in_the_full_lists(self, index, vocabulary, name, pooled):
-        folds = (np.arange(60) % 4).astype(np.int32)
-        side = held_out_side(index, vocabulary, folds, 4, pooled=pooled)
-        models = grid(name, **{key: [value, 1.0] for key, value in MODELS[name].defaults[:1]})
-        rng = np.random.default_rng(0)
-        judged = [np.sort(rng.permutation(60)[:20]).astype(np.int32) for _ in QUERIES]
-        offsets = np.arange(0, 20 * len(QUERIES) + 1, 20)
-        asked = JudgedDocuments(offsets, np.concatenate(judged))
-        found = rank(index, vocabulary, [models], side, k=60, judged=asked)
-        for q in range(len(QUERIES)):
-            for lane in range(len(models)):
-                for place, number in enumerate(judged[q].tolist()):
-                    full = found.documents[q, 0 if pooled else folds[number], lane]
-                    at = np.flatnonzero(full == number)
-                    rank_here = int(at[0]) + 1 if len(at) else 0
-                    assert found.ranks[offsets[q] + place, lane] == rank_here
-            lists = (found.documents[q, :, 0] >= 0).sum(axis=1)
-            assert np.array_equal(lists, found.retrieved[q])
+@pytest.mark.parametrize("name", ["bm25", "ql-jm"])
+def test_priors_are_added(index, vocabulary, name):
+    side, model = whole_side(index, vocabulary), Model.make(name)
+    priors = np.random.default_rng(2).normal(size=(60, 7))
+    plain = rank(index, vocabulary, [[model]], side, k=60)
+    found = rank(index, vocabulary, [[model] * 7], side, k=60, priors=priors)
+    for q in range(len(QUERIES)):
+        for lane in range(7):
+            there = plain.documents[q, 0, 0] >= 0
+            numbers = plain.documents[q, 0, 0][there]
+            wanted = plain.scores[q, 0, 0][there] + priors[numbers, lane]
+            order = np.argsort(-wanted)
+            assert np.array_equal(found.documents[q, 0, lane][there], numbers[order])
+            assert np.allclose(found.scores[q, 0, lane][there], wanted[order], rtol=1e-12)
 
 
-class TestStatistics:
-    def test_parts_add_up_and_weights_count(self, index, vocabulary):
-        cells = (np.arange(60) % 3).astype(np.int32)
-        parts = cell_statistics(index, vocabulary, cells, 3)
-        weights = np.stack([cells != part for part in range(3)], axis=1).astype(np.uint8)
-        train, weighted = parts.complement(), weighted_statistics(index, vocabulary, weights)
-        for name in ("documents", "length", "df", "cf"):
-            assert np.array_equal(getattr(train, name), getattr(weighted, name))
+def test_threads_change_nothing(index, vocabulary, monkeypatch):
+    side = whole_side(index, vocabulary)
+    weights = np.random.default_rng(1).multinomial(60, [1 / 60] * 60, 40).T.astype(np.uint8)
+    known = weighted_statistics(index, vocabulary, weights, occurrences=False)
+    results = []
+    for number in ("1", "2", "5"):
+        monkeypatch.setenv("HELDOUT_THREADS", number)
+        found = rank(index, vocabulary, [grid("ql-jm", lam=[0.2, 0.9])], side, k=20)
+        boot = rank_times(index, vocabulary, Model.make("bm25"), known, weights, added=False, k=10)
+        results.append((found.scores.tobytes(), boot[0].tobytes()))
+    assert len(set(results)) == 1
 
 
-class TestModels:
-    def test_names_and_values_are_checked(self):
-        for text in (
-            "bm26",
-            "bm25(k2=1)",
-            "bm25(b=2)",
-            "bm25(k1=-1)",
-            "bm25(k1)",
-            "bm25(",
-            "bm25(k1=nan)",
-        ):
-            with pytest.raises(InputError):
-                parse_model(text)
-        with pytest.raises(InputError, match="k3"):
-            Model.make("ql-jm", k3=1)
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("name", ["bm25", "ql-jm", "bm25-l"])
+def test_ranks_of_judged_documents_are_places_in_the_full_lists(index, vocabulary, name, pooled):
+    folds = (np.arange(60) % 4).astype(np.int32)
+    side = held_out_side(index, vocabulary, folds, 4, pooled=pooled)
+    models = grid(name, **{key: [value, 1.0] for key, value in MODELS[name].defaults[:1]})
+    rng = np.random.default_rng(0)
+    judged = [np.sort(rng.permutation(60)[:20]).astype(np.int32) for _ in QUERIES]
+    offsets = np.arange(0, 20 * len(QUERIES) + 1, 20)
+    asked = JudgedDocuments(offsets, np.concatenate(judged))
+    found = rank(index, vocabulary, [models], side, k=60, judged=asked)
+    for q in range(len(QUERIES)):
+        for lane in range(len(models)):
+            for place, number in enumerate(judged[q].tolist()):
+                full = found.documents[q, 0 if pooled else folds[number], lane].tolist()
+                wanted = full.index(number) + 1 if number in full else 0
+                assert found.ranks[offsets[q] + place, lane] == wanted
+        lists = (found.documents[q, :, 0] >= 0).sum(axis=1)
+        assert np.array_equal(lists, found.retrieved[q])
 
-    def test_what_is_printed_can_be_read(self):
-        for model in (Model.make("bm25", k1=0.25, k3=7), Model.make("ql-dirichlet", mu=1500)):
-            assert parse_model(str(model)) == model
 
-    def test_at_lambda_one_a_document_without_a_query_word_comes_last(self, index):
-        run = search(index, {"q": "w0 w20"}, "ql-jm(lambda=1)", k=60)
-        both = {
-            index.document_ids[d]
-            for d in range(60)
-            if all(
-                d in index.documents[index.offsets[t] : index.offsets[t + 1]]
-                for t in index.term_numbers(["w0", "w20"])
-            )
-        }
-        first = list(run.to_dict()["q"])[: len(both)]
-        assert both
-        assert set(first) == both
+def test_statistics_of_parts_add_up_and_weights_count(index, vocabulary):
+    cells = (np.arange(60) % 3).astype(np.int32)
+    parts = cell_statistics(index, vocabulary, cells, 3)
+    weights = np.stack([cells != part for part in range(3)], axis=1).astype(np.uint8)
+    train, weighted = parts.complement(), weighted_statistics(index, vocabulary, weights)
+    for name in ("documents", "length", "df", "cf"):
+        assert np.array_equal(getattr(train, name), getattr(weighted, name))
+
+
+NO_MODELS = ["bm26", "bm25(k2=1)", "bm25(b=2)", "bm25(k1=-1)", "bm25(k1)", "bm25(", "bm25(k1=nan)"]
+
+
+def test_names_and_values_of_models_are_checked(index, vocabulary):
+    for text in NO_MODELS:
+        assert refusal(parse_model, text), text
+    with pytest.raises(InputError, match="k3"):
+        Model.make("ql-jm", k3=1)
+    for model in (Model.make("bm25", k1=0.25, k3=7), Model.make("ql-dirichlet", mu=1500)):
+        assert parse_model(str(model)) == model
+    two = [Model.make("bm25"), Model.make("ql-jm")]
+    with pytest.raises(InputError, match="the same name"):
+        rank(index, vocabulary, [two], whole_side(index, vocabulary), k=3)
+
+
+def test_at_lambda_one_a_document_without_a_query_word_comes_last(index, texts):
+    run = search(index, {"q": "w0 w20"}, "ql-jm(lambda=1)", k=60)
+    both = {f"d{number:02d}" for number in range(60) if {"w0", "w20"} <= set(texts[number])}
+    assert both
+    assert set(list(run.to_dict()["q"])[: len(both)]) == both
 
 
 def test_a_collection_or_its_name_is_indexed_first(tmp_path):

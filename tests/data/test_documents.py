@@ -1,0 +1,354 @@
+"""Documents that come as records (JSON lines, tables, Parquet, TREC), and files of queries."""
+
+import gzip
+import json
+import re
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heldout import read_collection
+from heldout.data import document_files, files
+from heldout.data.document_files import (
+    json_records,
+    markup_text,
+    parquet_records,
+    table_records,
+    trec_records,
+)
+from heldout.data.documents import FileDocuments
+from heldout.data.files import Reading, decode_text, json_object
+from heldout.data.queries import read_queries
+from refusals import refusal
+
+ROWS = [
+    ("a", "A title", 'text with "quotes", commas'),
+    ("b", "", "two\nlines é"),
+    ("c", "only", ""),
+]
+TEXTS = ['A title\ntext with "quotes", commas', "two\nlines é", "only"]
+
+
+def json_lines(rows, *, one="_id", text="text"):
+    return "".join(json.dumps({one: i, "title": t, text: x}) + "\n" for i, t, x in rows)
+
+
+def documents(path, records, *reading):
+    found = FileDocuments([str(path)], Reading(*reading), records)
+    len(found)  # reads them
+    return found
+
+
+def sources(tmp_path, write):
+    yield write("plain.jsonl", json_lines(ROWS))
+    yield write("packed.jsonl.gz", gzip.compress(json_lines(ROWS, one="id").encode()))
+    yield write("contents.jsonl", "\n" + json_lines(ROWS, one="docid", text="contents"))
+    frame = pl.DataFrame(ROWS, schema=["docno", "title", "body"], orient="row")
+    for name, separator in (("t.csv", ","), ("t.tsv", "\t")):
+        frame.write_csv(tmp_path / name, separator=separator)
+        yield tmp_path / name
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=2)
+    yield tmp_path / "t.parquet"
+    trec = "".join(
+        f"<DOC>\n<DOCNO> {i} </DOCNO>\n<TITLE>{t}</TITLE><TEXT>\n{x}\n</TEXT>\n</DOC>\n\n"
+        for i, t, x in ROWS
+    )
+    yield write("t.trec", trec)
+    xml = f'<?xml version="1.0"?>\n<docs>{trec.lower()}</docs>'.replace("a t", "A t")
+    yield write("t.xml", xml)
+
+
+def test_every_format_gives_the_same_documents(tmp_path, write):
+    queries = write("queries.tsv", "1\ta query\n")
+    qrels = write("judged.txt", "1 0 a 1\n1 0 c 0\n")
+    prints = set()
+    for path in sources(tmp_path, write):
+        whole = read_collection(path, queries=queries, qrels=qrels)
+        found = whole.documents
+        assert [found.text(number) for number in (2, 0, 1)] == [TEXTS[2], TEXTS[0], TEXTS[1]], path
+        assert list(found.ids) == ["a", "b", "c"]
+        batches = list(found.batches(20))
+        assert [text for batch in batches for _, text in batch.pairs()] == TEXTS
+        assert [len(batch.text) for batch in batches] == [34, 16]
+        assert [len(batch.text) for batch in found.batches(15)] == [34, 12, 4]
+        prints.add(whole.fingerprint())
+        chosen = read_collection(path, queries=queries, fields=["title"]).documents
+        assert [text for _, text in chosen.pairs()] == ["A title", "", "only"]
+        said = refusal(read_collection, path, queries=queries, fields=["absent"])
+        assert re.search("no (field|column|document).*absent", said), path
+    assert len(prints) == 1
+
+
+def test_several_files_are_one_collection(write):
+    folder = write("parts/2.jsonl", json_lines(ROWS[1:])).parent
+    write("parts/1.jsonl.gz", gzip.compress(json_lines(ROWS[:1]).encode()))
+    found = read_collection(folder, queries=write("q.tsv", "1\tx\n")).documents
+    assert [found.text(number) for number in range(3)] == TEXTS
+
+
+BAD_LINES = [
+    ('{"_id": "x"', r":2: not JSON \(Expecting"),
+    ("[1]", ":2: expected a JSON object, found list"),
+    ('{"text": "x"}', ":2: no id: expected one of _id, id"),
+    ('{"_id": "x", "txt": "y"}', ":2: no text: expected one of text, .*found _id, txt"),
+    ('{"_id": null, "text": ""}', ":2: the id None is NoneType"),
+    ('{"_id": true, "text": ""}', ":2: the id True is bool"),
+    ('{"_id": 1.5, "text": ""}', ":2: the id 1.5 is float"),
+    ('{"_id": NaN, "text": ""}', ":2: the id nan is float"),
+    ('{"_id": Infinity, "text": ""}', ":2: the id inf is float"),
+    ('{"_id": " ", "text": "y"}', ":2: the document has an empty id"),
+    ('{"_id": "x", "text": 5}', ":2: the field 'text' is int"),
+    ('{"_id": "", "text": "y"}', ":2: the document has an empty id"),
+    ('{"_id": "a", "text": "y"}', r":2: the document id 'a' appears twice \(first at .*:1"),
+    ('{"_id": "x", "text": "\\ud800"}', ":2: .*surrogate"),
+    ('{"_id": "\\ud800", "text": ""}', ":2: .*not valid Unicode"),
+    ('{"_id": "a\\u0000", "text": ""}', ":2: the id has a zero byte"),
+    ('{"_id": "x", "text": "\xe9"}', r":2: byte 0xe9 .*encoding='latin-1'"),
+]
+
+
+def test_bad_json_lines_are_named(write):
+    for line, message in BAD_LINES:
+        path = write("bad.jsonl", (json_lines(ROWS[:1]) + line + "\n").encode("latin-1"))
+        said = refusal(documents, path, json_records)
+        assert re.search(r"bad\.jsonl" + message, said), (line, said)
+    path = write("bad.jsonl", b'\n{"_id": "x", "text": "\xe9"}\n')
+    assert documents(path, json_records, "latin-1").text(0) == "é"
+
+
+def test_lists_numbers_and_null_are_understood(write):
+    path = write("odd.jsonl", '{"id": 12, "title": null, "contents": ["one", "two"]}\n')
+    assert list(documents(path, json_records).pairs()) == [("12", "one\ntwo")]
+
+
+NAMES = ["_id", "id", "docno", "text", "contents", "body", "title", "other"]
+VALUES = st.one_of(
+    st.text(max_size=6),
+    st.integers(),
+    st.none(),
+    st.booleans(),
+    st.lists(st.text(max_size=3), max_size=2),
+    st.sampled_from(["a\0b", "\ud800", "é", "\r", "\u2028", " x "]),
+)
+PLAIN = [b'{"_id": "a", "text": "b"}', b'{"id": 1}', b"[]", b"1", b'{"_id"', b"{}"]
+LINES = st.one_of(
+    st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6).map(json.dumps).map(str.encode),
+    st.tuples(
+        st.sampled_from([b"", b" ", b"\xef\xbb\xbf", b"\t"]),
+        st.sampled_from(PLAIN),
+        st.sampled_from([b"", b"\r", b" ", b"x", b"{}", b"\xff", b"\x0b", b"\xc2\xa0"]),
+    ).map(b"".join),
+    st.binary(max_size=20),
+)
+
+
+def close_look(raw):
+    """What the careful code makes of a line."""
+    found = json_object(decode_text(raw, "file"), "file", 1)
+    return document_files._document(found, None, "file:1")
+
+
+@given(LINES)
+def test_a_quick_look_at_a_json_line_finds_the_same_or_nothing(raw):
+    quick = document_files._plain_document(raw)
+    if quick is not None:
+        assert quick == close_look(raw)
+
+
+def test_usual_json_lines_are_taken_quickly():
+    for found in (
+        {"_id": "a", "text": "b"},
+        {"_id": "a", "title": "t", "text": "b", "metadata": {"x": [1]}},
+        {"id": "a", "contents": "b"},
+        {"_id": "a", "title": "", "text": ""},
+    ):
+        raw = json.dumps(found).encode()
+        assert document_files._plain_document(raw) == close_look(raw)
+        assert document_files._plain_document(raw + b"\r") == close_look(raw)
+
+
+TEN = {
+    "a.jsonl": '{"_id": " 10 ", "text": "x"}',
+    "b.jsonl": '{"_id": 10, "text": "x"}',
+    "c.jsonl": '{"_id": 10.0, "text": "x"}',
+    "d.jsonl": '{"_id": "10\\u00a0", "title": "", "text": "x"}',
+    "d.csv": "docno,text\n 10 ,x\n",
+    "d.tsv": " 10 \tx\n",
+    "d.trec": "<DOC><DOCNO> 10 </DOCNO>x</DOC>",
+}
+
+
+def test_ids_have_no_blanks_around_them(write, tmp_path):
+    queries = write("q.jsonl", '{"_id": " 1 ", "text": "a query"}')
+    qrels = write("j", "1 0 10 1\n")
+    for name, content in TEN.items():
+        found = read_collection(write(name, content), queries=queries, qrels=qrels)
+        assert (found.documents.ids[:], found.queries.ids) == (["10"], ("1",)), name
+        assert found.qrels.to_dict() == {"1": {"10": 1}}
+    frame = pl.DataFrame({"docno": [10.0, 2.5], "text": [" a ", "b"]})
+    frame.write_parquet(tmp_path / "docs.parquet")
+    found = documents(tmp_path / "docs.parquet", parquet_records)
+    assert list(found.pairs()) == [("10", " a "), ("2.5", "b")]
+
+
+def test_notes_are_known_after_any_reading(write):
+    reads = []
+
+    def counted(path, begin, reading):
+        reads.append(begin)
+        return json_records(path, begin, reading)
+
+    path = write("d.jsonl", '{"_id": "a", "text": ""}\n{"_id": "b", "text": "x"}\n')
+    found = FileDocuments([str(path)], Reading(), counted)
+    assert sum(len(batch) for batch in found.batches(1)) == 2
+    assert [note.text for note in found.notes] == ["empty documents: 1 (a)"]
+    assert reads == [0]
+    assert FileDocuments([str(path)], Reading(), json_records).notes == found.notes
+
+
+BAD_TABLES = [
+    ("docno,text\na,b,c\n", r":2: 3 cells, expected 2 \(docno, text\)"),
+    ('docno,text\na,b\nc,"d\n', ":3: a quotation mark .* never closed"),
+    ("docno,words\na,b\n", ":2: no text: expected one of text.*found docno, words"),
+    ("docno,text\na,b\na,c\n", ":3: the document id 'a' appears twice"),
+    ("docno,text\n", "no documents found"),
+    # A cell may hold lines, and be long.
+    (f'docno,text\na,"one\ntwo"\nb,{"x" * 300_000}\nb,again\n', r":5: .*first at .*bad\.csv:4"),
+]
+
+
+def test_bad_tables_are_named(write):
+    for content, message in BAD_TABLES:
+        said = refusal(documents, write("bad.csv", content), table_records)
+        assert re.search(message, said), (content[:99], said)
+    # Without a header a table is taken as it is.
+    found = documents(write("collection.tsv", 'd1\tsays "hello\nd2\tbye\n'), table_records)
+    assert list(found.pairs()) == [("d1", 'says "hello'), ("d2", "bye")]
+    queries = write("q.tsv", "1\tx\n")
+    broken = write("t.parquet", b"PAR1 and nothing else")
+    assert "the Parquet file cannot be read" in refusal(read_collection, broken, queries=queries)
+
+
+TREC = """\
+<DOC>
+<DOCNO> AP-1 </DOCNO>
+<HEAD>A &amp; B</HEAD>
+<!-- a comment <P> -->
+<TEXT>
+<P>one < two &unknown; AT&T</P> three &#233; <![CDATA[<kept> & so]]>
+</TEXT>
+</DOC>
+junk between
+<DOC><DOCNO>AP-2</DOCNO></DOC>
+"""
+
+
+def test_trec_markup_is_taken_out(write, monkeypatch):
+    path = write("t.sgml", TREC)
+    found = documents(path, trec_records)
+    expected = "A & B\none < two &unknown; AT&T\n three é <kept> & so"
+    assert list(found.pairs()) == [("AP-1", expected), ("AP-2", "")]
+    assert found.text(1) == ""
+    assert [note.text for note in found.notes] == ["empty documents: 1 (AP-2)"]
+    assert documents(path, trec_records, "utf-8", ("head",)).text(0) == "A & B"
+    assert markup_text("a < b > c & d; &copy=1") == "a < b > c & d; &copy=1"
+    attribute = write("t.xml", '<DOC id="NYT-1" type="story"><P>x</P></DOC>')
+    assert list(documents(attribute, trec_records).pairs()) == [("NYT-1", "x")]
+    small = files.blocks  # documents may lie across blocks
+    monkeypatch.setattr(
+        document_files, "blocks", lambda path, begin=0, line=1: small(path, begin, line, 7)
+    )
+    cut = documents(path, trec_records)
+    assert list(cut.pairs()) == list(found.pairs())
+    assert cut.text(0) == expected
+    assert [line for *_, line in trec_records(str(path), 0, Reading())] == [1, 10]
+
+
+BAD_TREC = [
+    ("\n<DOC>\n<DOCNO>1</DOCNO>\n", ":2: the document that begins here has no </DOC>"),
+    ("<DOC><DOCNO>1</DOCNO>\n<DOC>\n</DOC>", ":1: </DOC> is missing: another <DOC> begins"),
+    ("<DOC>\ntext</DOC>", ":1: the document has no <DOCNO>"),
+    ("<DOC><DOCNO> </DOCNO></DOC>", ":1: the document has an empty id"),
+    ("<DOC><DOCNO>1</DOCNO>a\nb\n\xe9</DOC>", ":3: byte 0xe9 is not UTF-8"),
+    ("<DOCS>\n", "no documents found"),
+]
+
+
+def test_bad_trec_documents_are_named(write):
+    for content, message in BAD_TREC:
+        path = write("bad.trec", content.encode("latin-1"))
+        said = refusal(documents, path, trec_records)
+        assert message in said, (content, said)
+
+
+CLASSIC = """
+<top>
+<num> Number: 051
+<title> Topic: Airbus
+  Subsidies
+
+<desc> Description:
+How much &amp; why?
+
+<narr> Narrative:
+Relevant is all.
+</top>
+<top>
+<num> Number: 052
+<title> Other
+<desc> Description:
+</top>
+"""
+
+
+def test_topics_of_trec(write):
+    path = write("topics.txt", CLASSIC)
+    found = read_queries(path, Reading())
+    assert found.to_dict() == {"051": "Airbus Subsidies", "052": "Other"}
+    assert found.fields["description"] == ("How much & why?", "")
+    assert read_queries(path, Reading(), field="narrative").texts == ("Relevant is all.", "")
+    said = refusal(read_queries, path, Reading(), field="x")
+    assert re.search(r"topics\.txt: .*no field 'x'; they have title", said)
+    path = write(
+        "topics.xml",
+        '<topics><topic number="1"><query>covid</query>\n<question>what?</question>'
+        "<narrative>all</narrative></topic></topics>",
+    )
+    found = read_queries(path, Reading(), field="title+description")
+    assert found.to_dict() == {"1": "covid what?"}
+    assert found.fields["narrative"] == ("all",)
+
+
+BAD_QUERIES = [
+    ("<top>\n<num> 1\n<title> a\n", ":1: the topic that begins here is not closed"),
+    (
+        "<top><num> 1 <title> a\n<top><num> 2 <title> b </top>",
+        ":1: the topic that begins here is not closed",
+    ),
+    ("<top>\n<title> a\n</top>", ":1: the topic has no number"),
+    ("<top><num>1<title>a</top>\n<top><num>1<title>b</top>", ":2: the query id '1' appears twice"),
+    ('{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}', ":2: the query id '1' appears twice"),
+    ('{"_id": "1", "words": "a"}', ":1: no text"),
+    ("qid,text\n1,a\n,b\n", ":3: the query has an empty id"),
+    ("a query\n", "the queries have no ids"),
+    ("\n", "the queries have no ids"),
+]
+FORMS = [
+    '{"_id": "1", "text": "one", "metadata": {}}\n{"_id": "2", "text": ""}\n',
+    "1\tone\n2\t\n",
+    "qid,query\n1,one\n2,\n",
+    "query_id\ttext\n1\tone\n2\t\n",
+]
+
+
+def test_queries_come_in_many_forms_or_are_refused(write):
+    for content in FORMS:
+        found = read_queries(write("queries", content), Reading())
+        assert found.to_dict() == {"1": "one", "2": ""}, content
+        assert [note.code for note in found.notes()] == ["empty-queries"]
+    lines = read_queries(write("queries", "one\r\ntwo\n"), Reading(), first_line=5)
+    assert lines.to_dict() == {"5": "one", "6": "two"}
+    for content, message in BAD_QUERIES:
+        said = refusal(read_queries, write("queries", content), Reading())
+        assert message in said, (content, said)
