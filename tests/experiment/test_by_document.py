@@ -174,9 +174,13 @@ def test_the_estimate_is_the_pooled_ranking_of_the_chosen_settings():
         assert estimate["left_out"] == (~defined[row]).sum()
         assert estimate["target_size"] == (FOLD_OF >= 0).sum()
         assert estimate["optimism"] == pytest.approx(estimate["train"] - estimate["value"])
+
+
+def test_a_training_side_without_relevant_documents_is_refused():
+    texts = {f"d{number}": f"word{number} common" for number in range(12)}
+    small = Collection(texts, {"q": "common"}, {"q": {"d3": 1}})
     with pytest.raises(heldout.HeldoutError, match="no query on the training side has a relevant"):
-        texts = {f"d{number}": f"word{number} common" for number in range(12)}
-        run("bm25(k1=1,2)", collection=Collection(texts, {"q": "common"}, {"q": {"d3": 1}}))
+        run("bm25(k1=1,2)", collection=small)
 
 
 def test_every_estimator_by_name():
