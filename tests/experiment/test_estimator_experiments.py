@@ -1,23 +1,24 @@
 """Estimators in an experiment: as bare scikit-learn loops do, and what those cannot say."""
 
+import json
+import warnings
 from dataclasses import replace
 from math import sqrt
 
 import numpy as np
 import polars as pl
 import pytest
-from estimator_data import NOISY, Fragile, X, Y
 from scipy.stats import t
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from heldout import (
     Experiment,
@@ -26,26 +27,50 @@ from heldout import (
     InputError,
     KFold,
     LeaveOneOut,
+    Results,
     Undefined,
     compare,
     evaluate,
     read_class_predictions,
 )
 
+# Rows with classes that are not easy to predict.
+X, Y = load_iris(return_X_y=True)
+NOISY = X + np.random.default_rng(1).normal(scale=1.5, size=X.shape)
 BINARY = (NOISY[50:], Y[50:])
-FOLDS = KFold(5, stratify="labels", seed=3)
+FOLDS = KFold(3, stratify="labels", seed=3)
+THREE_SIDES = HoldOut(0.25, validation=0.25, repeats=3)
 KNN = make_pipeline(StandardScaler(), KNeighborsClassifier())
 GRID = {"kneighborsclassifier__n_neighbors": [1, 5, 15, 31]}
 
 
 def classify(systems, data=(NOISY, Y), **fields):
-    return Experiment(task="classification", data=data, systems=systems, **fields)
+    return Experiment(task="classification", data=data, systems=systems, **{"plan": FOLDS} | fields)
 
 
-# As bare loops
+class Fragile(ClassifierMixin, BaseEstimator):
+    """Fails, warns or says strange things where it is told to."""
+
+    def __init__(self, does="well", level=0):
+        self.does, self.level = does, level
+
+    def fit(self, rows, labels):
+        del rows
+        if self.does == "fail":
+            raise RuntimeError("cannot do this\nnor that")
+        if self.does == "warn":
+            warnings.warn("hardly converged", UserWarning, stacklevel=1)
+        self.classes_ = np.unique(labels)
+        return self
+
+    def predict(self, rows):
+        return np.full(len(rows), "strange" if self.does == "stray" else self.classes_[self.level])
+
+    def predict_proba(self, rows):
+        return np.full((len(rows), 3), 0.5 if self.does == "more" else 1 / 3)
 
 
-THREE_SIDES = HoldOut(0.25, validation=0.25, repeats=3)
+# ---- as bare loops ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("plan", [FOLDS, THREE_SIDES])
@@ -95,10 +120,18 @@ def test_untuned_scores_are_those_of_cross_val_score():
     assert results.split_values("svm", "AUC") == pytest.approx(theirs)
 
 
+TREE = {
+    "estimator": DecisionTreeClassifier(),
+    "space": {"min_samples_leaf": "1:40:40", "min_impurity_decrease": "0.0001:0.1:4:log"},
+    "search": "random",
+    "trials": 6,
+}
+
+
 @pytest.mark.parametrize("plan", [HoldOut(0.3, stratify="labels"), KFold(2, repeats=2)])
-def test_what_is_held_out_touches_no_choice(plan):
+def test_what_is_held_out_touches_no_choice_and_no_search(plan):
     """Held-out rows and labels are spoiled, split by split: choices and inner scores stay."""
-    systems = {"k-NN": (KNN, {"kneighborsclassifier__n_neighbors": [1, 15]})}
+    systems = {"k-NN": (KNN, {"kneighborsclassifier__n_neighbors": [1, 15]}), "tree": TREE}
     clean = classify(systems, plan=plan, inner=2)
     before, splits = clean.run(), clean.check().splits
     for split in splits:
@@ -107,10 +140,13 @@ def test_what_is_held_out_touches_no_choice(plan):
         # A stratified plan goes by the labels: others would be other folds.
         labels = Y if plan.stratify else np.where(held, 2 - Y, Y)
         after = classify(systems, (rows, labels), plan=plan, inner=2).run()
-        where = {"system": "k-NN", "fold": split.key.fold, "repeat": split.key.repeat}
-        choices = [one.folds.filter(**where).select("number", "train") for one in (before, after)]
-        assert choices[0].equals(choices[1])
+        where = {"fold": split.key.fold, "repeat": split.key.repeat}
         assert before.surface.filter(**where).equals(after.surface.filter(**where))
+        choices = [
+            one.folds.filter(pl.col("system").is_in([*systems]), **where) for one in (before, after)
+        ]
+        assert choices[0].select("number", "train").equals(choices[1].select("number", "train"))
+        assert not choices[0]["held_out"].equals(choices[1]["held_out"])
 
 
 class Spy(ClassifierMixin, BaseEstimator):
@@ -163,19 +199,16 @@ class Drawn(ClassifierMixin, BaseEstimator):
         return np.random.default_rng(self.random_state).choice(self.classes_, len(rows))
 
 
-def test_all_points_have_the_same_seed():
-    results = classify({"drawn": (Drawn(), {"level": [0, 1, 2]})}, plan=FOLDS).run()
+def test_all_points_have_the_same_seed_and_runs_have_seeds_of_their_own():
+    results = classify({"drawn": (Drawn(), {"level": [0, 1, 2]})}).run()
     assert set(results.folds.filter(system="drawn")["number"]) == {0}
     means = results.surface.group_by("repeat", "fold").agg(pl.col("mean").n_unique())
     assert set(means["mean"]) == {1}
     assert results.surface["mean"].n_unique() > 1
-
-
-def test_runs_with_seeds_of_their_own_spread():
-    systems = {"forest": RandomForestClassifier(3, random_state=0), "k-NN": KNeighborsClassifier()}
-    experiment = classify(systems, plan=KFold(3, stratify="labels"), runs=3)
+    systems = {"drawn": Drawn(0), "k-NN": KNeighborsClassifier()}
+    experiment = classify(systems, runs=3)
     results = experiment.run()
-    assert results.spread("forest") > 0
+    assert results.spread("drawn") > 0
     assert results.spread("k-NN") == 0
     # The unit of a test is the fold, not fold × run.
     assert len(results.scores().units) == 3
@@ -183,28 +216,108 @@ def test_runs_with_seeds_of_their_own_spread():
     assert "sd over runs" in said
     assert "the systems were not compared" not in said
     assert "Test: corrected resampled t test" in said
-    assert experiment.run().split_values("forest") == results.split_values("forest")
-    other = classify(systems, plan=KFold(3, stratify="labels"), runs=3, seed=1).run()
-    assert other.split_values("forest") != results.split_values("forest")
+    assert experiment.run().split_values("drawn") == results.split_values("drawn")
+    other = classify(systems, runs=3, seed=1).run()
+    assert other.split_values("drawn") != results.split_values("drawn")
 
 
-def test_objects_and_values_that_are_given_twice():
-    grid = {"kernel": ["linear", "rbf"], "gamma": [0.1, 0.1]}
+def test_settings_that_are_objects_or_given_twice():
     scaled = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    steps = {"standardscaler": [StandardScaler(), MinMaxScaler(), None]}
-    results = classify({"svc": (SVC(), grid), "k-NN": (scaled, steps)}, plan=FOLDS, inner=2).run()
-    tried = results.surface.filter(pl.col("repeat").is_null()).partition_by("system")
-    assert [one["parameters"].to_list() for one in tried] == [
-        [
-            f'{{"kernel": "{kernel}", "gamma": 0.1}}'
-            for kernel in ("linear", "linear", "rbf", "rbf")
-        ],
-        [f'{{"standardscaler": {x}}}' for x in ('"StandardScaler()"', '"MinMaxScaler()"', "null")],
+    steps = {
+        "standardscaler": [StandardScaler(), MinMaxScaler(), None],
+        "kneighborsclassifier__p": [1, 1],
+    }
+    results = classify({"k-NN": (scaled, steps)}, inner=2).run()
+    tried = results.surface.filter(pl.col("repeat").is_null())["parameters"]
+    assert [json.loads(one)["standardscaler"] for one in tried] == [
+        scaler for scaler in ("StandardScaler()", "MinMaxScaler()", None) for _ in range(2)
     ]
-    assert results.summary[0]["points"] == 4
+    assert results.summary[0]["points"] == 6
 
 
-# Inference
+# ---- searches -----------------------------------------------------------------------------------
+
+
+def of(frame, system, fold):
+    where = pl.col("fold").is_null() if fold is None else pl.col("fold") == fold
+    return frame.filter((pl.col("system") == system) & where)
+
+
+class Tree(ClassifierMixin, BaseEstimator):
+    """A tree with one parameter: a whole setting."""
+
+    def __init__(self, setting=None, random_state=None):
+        self.setting, self.random_state = setting, random_state
+
+    def fit(self, rows, labels):
+        self.tree_ = DecisionTreeClassifier(**self.setting, random_state=self.random_state)
+        self.classes_ = self.tree_.fit(rows, labels).classes_
+        return self
+
+    def predict(self, rows):
+        return self.tree_.predict(rows)
+
+    def predict_proba(self, rows):
+        return self.tree_.predict_proba(rows)
+
+
+@pytest.mark.parametrize("search", ["random", "optuna"])
+def test_each_search_is_a_grid_of_its_trials(tmp_path, search):
+    """A grid of the same points gives the same means, choices and predictions, split by split."""
+    if search == "optuna":
+        pytest.importorskip("optuna", reason="needs the extra optuna")
+    results = classify({"tree": TREE | {"search": search}}, inner=2).run(tmp_path / "out")
+    for fold in (0, 1, 2, None):
+        tried = [json.loads(one) for one in of(results.surface, "tree", fold)["parameters"]]
+        assert len(tried) == TREE["trials"]
+        for point in tried:
+            assert 1 <= point["min_samples_leaf"] <= 40
+            assert 1e-4 <= point["min_impurity_decrease"] <= 0.1
+        again = classify({"tree": (Tree(), {"setting": tried})}, inner=2).run()
+        surfaces = [of(one.surface, "tree", fold)["mean"] for one in (results, again)]
+        assert surfaces[0].equals(surfaces[1])
+        if fold is None:
+            assert results.summary[0]["ship"] == tried[again.summary[0]["ship_number"]]
+            continue
+        folds = [of(one.folds, "tree", fold)["train", "held_out"] for one in (results, again)]
+        assert folds[0].equals(folds[1])
+        (number,) = of(again.folds, "tree", fold)["number"]
+        assert results.chosen("tree")[fold] == tried[number]
+        assert of(results.held_out, "tree", fold).equals(of(again.held_out, "tree", fold))
+    # Searches of their own by Optuna; one drawing for all splits at random.
+    points = results.surface["parameters"].n_unique()
+    assert (points > 2 * TREE["trials"]) == (search == "optuna")
+    assert ("optuna" in results.manifest["versions"]) == (search == "optuna")
+    assert str(Results.read(tmp_path / "out")) == str(results)
+
+
+@pytest.mark.parametrize("search", ["random", "optuna"])
+def test_values_of_any_kind(search, tmp_path):
+    if search == "optuna":
+        pytest.importorskip("optuna", reason="needs the extra optuna")
+    weights = [None, "balanced", {0: 1.0, 1: 2.0, 2: 1.0}]
+    space = {"class_weight": weights, "C": [0.1, 1.0]}
+    table = {"estimator": LogisticRegression(max_iter=500), "search": search, "trials": 4}
+    results = classify({"l": {**table, "space": space}}, inner=2).run(tmp_path / "out")
+    for point in results.chosen("l"):
+        assert point["C"] in space["C"]
+        assert point["class_weight"] in (None, "balanced", str(weights[2]))
+    # Values at an end are said of numbers alone.
+    assert set(results.folds.filter(system="l")["edges"]) == {"C"}
+    other = {**table, "space": {**space, "class_weight": [None, "balanced", {0: 3.0}]}}
+    with pytest.raises(InputError, match="another experiment"):
+        classify({"l": other}, inner=2).run(tmp_path / "out", resume=True)
+
+
+def test_fixed_parameters_of_an_object():
+    table = {"estimator": KNeighborsClassifier(), "parameters": {"p": 1}}
+    results = classify({"k": table}).run()
+    theirs = classify({"k": KNeighborsClassifier(p=1)}).run()
+    assert results.value("k", "accuracy") == theirs.value("k", "accuracy")
+    assert results.chosen("k") == [{"p": 1}] * 3
+
+
+# ---- inference ----------------------------------------------------------------------------------
 
 
 def test_the_majority_trap_of_leave_one_out():
@@ -278,7 +391,7 @@ def test_rows_of_a_group_are_swapped_and_drawn_together_on_a_hold_out():
 
 def test_three_systems_and_a_measure_that_one_of_them_does_not_have():
     systems = {**TWO, "svm": LinearSVC()}
-    results = classify(systems, plan=FOLDS, measures=["accuracy", "log-loss"]).run()
+    results = classify(systems, measures=["accuracy", "log-loss"]).run()
     comparison = results.compare()
     assert comparison.anova is not None
     assert len(comparison.claims) == 3
@@ -291,12 +404,9 @@ def test_three_systems_and_a_measure_that_one_of_them_does_not_have():
     assert results.estimate("svm", "log-loss")["value"] is None
     assert "log-loss is undefined for svm" in str(results)
     assert "not compared in log-loss" in str(results)
-
-
-def test_one_system_is_compared_with_the_first_baseline():
-    results = classify({"k-NN": KNN}, plan=FOLDS).run()
-    assert results.compare().scores.systems == ("(majority class)", "k-NN")
-    named = classify({"k-NN": KNN}, plan=FOLDS, baseline="(random by shares)").run()
+    # One system is compared with the first baseline.
+    assert classify({"k-NN": KNN}).run().compare().scores.systems == ("(majority class)", "k-NN")
+    named = classify({"k-NN": KNN}, baseline="(random by shares)").run()
     assert "(random by shares)" in named.compare().scores.systems
 
 
@@ -356,16 +466,33 @@ def test_a_label_that_was_not_seen_in_training():
     assert "Warning: class rare is held out in a split without it" in str(results)
 
 
-# What fails
+# ---- what fails ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("plan", [FOLDS, THREE_SIDES])
-def test_a_point_that_fails_is_never_chosen(plan):
-    results = classify({"f": (Fragile(), {"does": ["fail", "well"]})}, plan=plan).run()
-    assert all(point == {"does": "well"} for point in results.chosen("f"))
-    times = 3 if plan is THREE_SIDES else 30
-    said = f"f: does=fail failed on {times} fits and was not chosen there (first RuntimeError"
-    assert said in str(results)
+def fragile(*does, search=None, **fields):
+    table = {"estimator": Fragile(), "space": {"does": list(does), "level": [0, 1]}}
+    return classify({"f": table | (search or {})}, **fields).run()
+
+
+def test_a_point_that_fails_is_never_chosen_and_warnings_are_counted():
+    drawn = {"search": "random", "trials": 4}
+    for fields, times in (
+        ({"inner": 3}, 3 * 4),  # on inner folds of 3 training sides and of all data
+        ({"inner": 3, "search": drawn}, 3 * 4),
+        ({"plan": THREE_SIDES}, 3),
+    ):
+        results = fragile("fail", "well", **fields)
+        assert {point["does"] for point in results.chosen("f")} == {"well"}
+        said = f"f: does=fail, level=0 failed on {times} fits and was not chosen there (first Run"
+        assert said in str(results)
+    results = fragile("warn", inner=3)
+    # 2 settings on 3 inner folds of 3 training sides and of all data, and 3 held-out sides.
+    times = 2 * 3 * 4 + 3
+    assert f"f: UserWarning: hardly converged (on {times} fits)" in str(results)
+    (note,) = (note for note in results.notes if note.code == "fit-warning")
+    assert results.summary[0]["notes"] == [
+        replace(note, text=note.text.removeprefix("f: ")).to_dict()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -385,80 +512,77 @@ def test_a_system_that_fails_is_named(system, message):
         classify({"f": system}, plan=FOLDS).run()
 
 
-def test_what_is_warned_of_is_said_with_the_results():
-    results = classify({"f": Fragile("warn")}, plan=FOLDS).run()
-    assert "f: UserWarning: hardly converged (on 5 fits)" in str(results)
-    (note,) = (note for note in results.notes if note.code == "fit-warning")
-    assert results.summary[0]["notes"] == [
-        replace(note, text=note.text.removeprefix("f: ")).to_dict()
-    ]
-
-
 OF_NUMBERS = {"task": "regression", "systems": Ridge()}
 SVM = {"svm": (LinearSVC(), {"C": [0.1, 1.0]})}
 ONE_CLASS = (np.zeros((4, 1)), ["a", "a", "b", "b"])
 FROM_0 = {"X": np.ones((20, 1)), "y": np.arange(20.0), "ids": [f"u{n}" for n in range(20)]}
+LINEAR = "sklearn.svm:LinearSVC"
+OF_SYSTEMS = [
+    (3, "does not seem to be a scikit-learn estimator"),
+    (KNeighborsClassifier, "instead of a class"),
+    ((KNN, {"k": [1]}), "x: ValueError: Invalid parameter 'k'"),
+    ((KNN, {"kneighborsclassifier__n_neighbors": 3}), "expected a list"),
+    ((KNN, {"kneighborsclassifier__n_neighbors": []}), "no value"),
+    ((KNN, [GRID, GRID]), "instead of several grids"),
+    ((KNN, 3), "expected one grid"),
+    (StandardScaler(), "StandardScaler has no predict"),
+    (Ridge(), "predicts numbers"),
+    ("sklearn.neighbors:Nothing", "has no 'Nothing'"),
+    ("KNeighborsClassifier", 'expected "module:name"'),
+    ({"estimator": LINEAR, "parameters": {"c": 1}}, "Invalid param"),
+    ({"estimator": LINEAR, "spaces": {}}, "did you mean space"),
+    (TREE | {"search": "tpe"}, "search: should be 'grid', 'random' or 'optuna', not 'tpe'"),
+    (TREE | {"trials": None}, "trials = None: expected a positive integer"),
+    (TREE | {"trials": 0}, "trials: should be greater than or equal to 1, not 0"),
+    (TREE | {"search": "grid"}, "trials is for search ="),
+    (TREE | {"search": None}, "trials is for search ="),
+    (TREE | {"space": {}}, "trials is the number of points drawn from a space"),
+    (TREE | {"space": [{"max_depth": [1]}]}, "instead of several grids"),
+    (TREE | {"estimator": None}, "Cannot clone object 'None'"),
+]
+OF_DATA = [
+    ((X, np.ones(150, int)), "expected several classes, found 1"),
+    ((X, Y[:9]), "expected one value for 150 rows"),
+    ((X, [None, *Y[1:]]), "row 0 has no class"),
+    ({"X": X, "y": Y, "ids": [1]}, "1 ids for 150 rows"),
+    ({"X": X, "y": Y, "ids": [1] * 150}, "appears twice"),
+    ({"X": X, "y": Y, "groups": [1]}, "1 groups for 150 rows"),
+    ({"X": X}, "data.y: is missing"),
+    (3, "int: expected a table"),
+    (None, "missing: give"),
+]
+OF_FIELDS = [
+    ({"systems": {}}, "name at least one system"),
+    ({"systems": {"(majority class)": KNN}}, "2 systems are called"),
+    ({"measures": ["nDCG@10"]}, "unknown measure"),
+    ({"measures": ["recall(class=z)"]}, "unknown class 'z'"),
+    ({"measures": []}, "not a list of measures"),
+    ({"plan": {"folds": 5, "groups": "a"}}, "give groups with the data"),
+    ({"plan": {"folds": 500}}, "500 folds but only 150"),
+    ({"plan": {"folds": 5}, "inner": 1}, "inner: should be greater than or equal to 2, not 1"),
+    ({"inner": 149}, "149 folds but only 135"),
+    ({"plan": HoldOut(0.2, validation=0.2), "inner": 3}, "validation part"),
+    ({"rule": "worst"}, "rule: should be 'best' or 'one-se', not 'worst'"),
+    ({"baseline": "z"}, "unknown system 'z'"),
+    ({"task": "generation"}, "task: should be 'ranking', 'classification' or 'regression'"),
+    ({"task": "regression", "data": (X, ["a"] * 150)}, "expected finite numbers"),
+    ({**OF_NUMBERS, "data": FROM_0, "measures": ["MAPE"]}, "u0"),
+    ({"depth": 3}, "unknown field"),
+    ({"systems": SVM, "tune_for": "log-loss"}, "no predict_proba, so log-loss cannot be used"),
+    (
+        {"data": ONE_CLASS, "plan": {"kind": "test-set", "ids": ["2", "3"]}},
+        "all training rows have the same class, a",
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"systems": {}}, "name at least one system"),
-        ({"systems": {"x": 3}}, "does not seem to be a scikit-learn estimator"),
-        ({"systems": {"x": KNeighborsClassifier}}, "instead of a class"),
-        ({"systems": {"x": (KNN, {"k": [1]})}}, "x: ValueError: Invalid parameter 'k'"),
-        ({"systems": {"x": (KNN, {"kneighborsclassifier__n_neighbors": 3})}}, "expected a list"),
-        ({"systems": {"x": (KNN, {"kneighborsclassifier__n_neighbors": []})}}, "no value"),
-        ({"systems": {"x": (KNN, [GRID, GRID])}}, "instead of several grids"),
-        ({"systems": {"x": StandardScaler()}}, "StandardScaler has no predict"),
-        ({"systems": {"x": (KNN, 3)}}, "expected one grid"),
-        ({"systems": {"x": Ridge()}}, "predicts numbers"),
-        ({"systems": {"(majority class)": KNN}}, "2 systems are called"),
-        ({"systems": {"x": "sklearn.neighbors:Nothing"}}, "has no 'Nothing'"),
-        ({"systems": {"x": "KNeighborsClassifier"}}, 'expected "module:name"'),
-        (
-            {"systems": {"x": {"estimator": "sklearn.svm:LinearSVC", "parameters": {"c": 1}}}},
-            "Invalid param",
-        ),
-        (
-            {"systems": {"x": {"estimator": "sklearn.svm:LinearSVC", "spaces": {}}}},
-            "did you mean space",
-        ),
-        ({"data": (X, np.ones(150, int))}, "expected several classes, found 1"),
-        ({"data": (X, Y[:9])}, "expected one value for 150 rows"),
-        ({"data": (X, [None, *Y[1:]])}, "row 0 has no class"),
-        ({"data": {"X": X, "y": Y, "ids": [1]}}, "1 ids for 150 rows"),
-        ({"data": {"X": X, "y": Y, "ids": [1] * 150}}, "appears twice"),
-        ({"data": {"X": X, "y": Y, "groups": [1]}}, "1 groups for 150 rows"),
-        ({"data": {"X": X}}, "data.y: is missing"),
-        ({"data": 3}, "int: expected a table"),
-        ({"data": None}, "missing: give"),
-        ({"measures": ["nDCG@10"]}, "unknown measure"),
-        ({"measures": ["recall(class=z)"]}, "unknown class 'z'"),
-        ({"measures": []}, "not a list of measures"),
-        ({"plan": {"folds": 5, "groups": "a"}}, "give groups with the data"),
-        ({"plan": {"folds": 500}}, "500 folds but only 150"),
-        ({"plan": {"folds": 5}, "inner": 1}, "inner: should be greater than or equal to 2, not 1"),
-        ({"inner": 149}, "149 folds but only 135"),
-        ({"plan": HoldOut(0.2, validation=0.2), "inner": 3}, "inner: .*validation part"),
-        ({"rule": "worst"}, "rule: should be 'best' or 'one-se', not 'worst'"),
-        ({"baseline": "z"}, "unknown system 'z'"),
-        ({"task": "generation"}, "task: should be 'ranking', 'classification' or 'regression'"),
-        ({"task": "regression", "data": (X, ["a"] * 150)}, "expected finite numbers"),
-        ({**OF_NUMBERS, "data": FROM_0, "measures": ["MAPE"]}, "u0"),
-        ({"depth": 3}, "unknown field"),
-        ({"systems": SVM, "tune_for": "log-loss"}, "no predict_proba, so log-loss cannot be used"),
-        (
-            {"data": ONE_CLASS, "plan": {"kind": "test-set", "ids": ["2", "3"]}},
-            "all training rows have the same class, a",
-        ),
-    ],
-)
-def test_refused_before_anything_runs(fields, message):
-    given = {"task": "classification", "data": (X, Y), "systems": {"x": (KNN, GRID)}, **fields}
-    with pytest.raises(InputError, match=message):
-        Experiment(**given).check()
-
-
-def test_a_decision_function_is_enough_to_tune_for_an_order():
+def test_what_cannot_be_is_refused_before_anything_runs():
+    cases = [({"systems": {"x": system}}, message) for system, message in OF_SYSTEMS]
+    cases += [({"data": data}, message) for data, message in OF_DATA]
+    for fields, message in cases + OF_FIELDS:
+        given = {"task": "classification", "data": (X, Y), "systems": {"x": (KNN, GRID)}, **fields}
+        with pytest.raises(InputError) as error:
+            Experiment(**given).check()
+        assert message in str(error.value), (fields, message)
+    # A decision function is enough to tune for an order.
     classify(SVM, tune_for="AUC").check()

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from experiment_data import table_bytes
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.neighbors import KNeighborsClassifier
@@ -21,13 +22,11 @@ from sklearn.pipeline import make_pipeline
 
 from commands import printed
 from heldout import Experiment, InputError, Results
-from heldout.cli import main
 
 TEXTS = {
     "fruit": ["ripe apple and pear", "sweet pear tree", "apple pie with plum", "plum and cherry"],
     "metal": ["iron and steel", "hot steel plate", "copper wire", "iron gate of copper"],
 }
-
 EXPERIMENT = """\
 task = "classification"
 measures = ["accuracy", "AUC"]
@@ -57,7 +56,6 @@ name = "slow"
 estimator = "slow.py:make"
 space = {sgdclassifier__alpha = "0.0001:0.01:2:log"}
 """
-
 MODULE = """\
 import os
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -101,16 +99,8 @@ def whole(tmp_path_factory):
     return folder / "whole"
 
 
-def written(folder):
-    return {
-        one.name: one.read_bytes()
-        for one in Path(folder).iterdir()
-        if one.name not in {"timings.json", "lock"}
-    }
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-def test_stopped_by_a_signal_it_is_resumed_to_the_same_bytes(folder, whole, monkeypatch):
+def test_stopped_by_a_signal_it_is_resumed_to_the_same_bytes(folder, whole, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     os.mkfifo("pipe")
     command = [sys.executable, "-c", "from heldout.cli import main; main()", "run", "e.toml"]
@@ -137,8 +127,8 @@ def test_stopped_by_a_signal_it_is_resumed_to_the_same_bytes(folder, whole, monk
     assert child.returncode == 130
     assert "continue with: heldout run e.toml -o out --resume" in said
     assert not (folder / "out/manifest.json").exists()
-    main(["run", "e.toml", "-o", "out", "--resume", "--quiet"])
-    assert written("out") == written(whole)
+    printed(capsys, "run", "e.toml", "-o", "out", "--resume", "--quiet")
+    assert table_bytes(Path("out")) == table_bytes(whole)
 
 
 def test_a_changed_system_or_table_does_not_go_on(folder):
@@ -156,16 +146,12 @@ def test_a_changed_system_or_table_does_not_go_on(folder):
         experiment.run(folder / "out", resume=True)
 
 
-def test_a_folder_can_be_moved(whole, tmp_path):
+def test_a_folder_can_be_moved_and_python_says_the_same(whole, tmp_path):
     place = tmp_path / "moved"
     shutil.copytree(whole.parent, place)
-    Experiment.read(place / "e.toml").run(place / "again")
-    assert written(place / "again") == written(whole)
-
-
-def test_the_file_says_the_same_as_python(folder):
-    found = Experiment.read(folder / "e.toml").run()
-    rows = pl.read_csv(folder / "texts.csv")
+    found = Experiment.read(place / "e.toml").run(place / "again")
+    assert table_bytes(place / "again") == table_bytes(whole)
+    rows = pl.read_csv(place / "texts.csv")
     knn = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), KNeighborsClassifier())
     data = {"X": rows["text"].to_list(), "y": rows["kind"].to_list(), "ids": rows["name"].to_list()}
     mine = Experiment(
@@ -180,39 +166,37 @@ def test_the_file_says_the_same_as_python(folder):
     assert mine.split_values("k-NN") == found.split_values("k-NN")
 
 
+ROWS, LABELS = load_iris(return_X_y=True)  # sorted by class: the row number gives it away
+KNN = {"k-NN": "sklearn.neighbors:KNeighborsClassifier"}
+FIELDS = {"task": "classification", "systems": KNN, "plan": {"folds": 5}}
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_numbers_from_tables(tmp_path, ending):
-    rows, labels = load_iris(return_X_y=True)
-    frame = pl.DataFrame(rows, schema=["a", "b", "c", "d"]).with_columns(
-        kind=pl.Series(labels), who=pl.Series(np.arange(150) % 15)
+    frame = pl.DataFrame(ROWS, schema=["a", "b", "c", "d"]).with_columns(
+        kind=pl.Series(LABELS), who=pl.Series(np.arange(150) % 15)
     )
     path = tmp_path / f"iris.{ending}"
-    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[ending](
-        path
-    )
+    write = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}[ending]
+    getattr(frame, write)(path)
     table = {"file": str(path), "target": "kind", "groups": "who"}
-    knn = {"k-NN": "sklearn.neighbors:KNeighborsClassifier"}
-    fields = {"task": "classification", "systems": knn, "plan": {"folds": 5}}
-    mine = Experiment(data=table, **fields).run()
-    arrays = {"X": rows, "y": labels, "groups": np.arange(150) % 15}
-    theirs = Experiment(data=arrays, **fields).run()
+    mine = Experiment(data=table, **FIELDS).run()
+    arrays = {"X": ROWS, "y": LABELS, "groups": np.arange(150) % 15}
+    theirs = Experiment(data=arrays, **FIELDS).run()
     assert mine.split_values("k-NN") == theirs.split_values("k-NN")
-    some = Experiment(data={**table, "features": ["a"]}, **fields).run()
+    some = Experiment(data={**table, "features": ["a"]}, **FIELDS).run()
     assert some.value("k-NN") < mine.value("k-NN")
 
 
 def test_a_column_id_names_the_rows_and_is_not_a_feature(tmp_path):
-    rows, labels = load_iris(return_X_y=True)  # sorted by class: the row number gives it away
-    frame = pl.DataFrame(rows, schema=["a", "b", "c", "d"]).with_columns(kind=pl.Series(labels))
-    knn = {"k-NN": "sklearn.neighbors:KNeighborsClassifier"}
-    fields = {"task": "classification", "systems": knn, "plan": {"folds": 5}}
+    frame = pl.DataFrame(ROWS, schema=["a", "b", "c", "d"]).with_columns(kind=pl.Series(LABELS))
 
     def results(name, ids, **more):
         path = tmp_path / name
         frame.with_columns(id=pl.Series(ids)).write_csv(path)
-        return Experiment(data={"file": str(path), "target": "kind", **more}, **fields).run()
+        return Experiment(data={"file": str(path), "target": "kind", **more}, **FIELDS).run()
 
-    plain = Experiment(data={"X": rows, "y": labels}, **fields).run().value("k-NN")
+    plain = Experiment(data={"X": ROWS, "y": LABELS}, **FIELDS).run().value("k-NN")
     found = results("ids.csv", np.arange(150) + 1000)
     assert found.value("k-NN") == pytest.approx(plain, abs=0.03)
     assert set(found.predictions("k-NN").units) == {str(n) for n in range(1000, 1150)}
@@ -221,35 +205,31 @@ def test_a_column_id_names_the_rows_and_is_not_a_feature(tmp_path):
     results("again.csv", np.arange(150) // 2)  # appears twice: a feature like any other
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "message"),
-    [
-        ("texts.csv", "kind,", "sort,", "texts.csv: no column 'kind'; there are name, sort, text"),
-        ("texts.csv", "fruit1,fruit", "fruit1,", "texts.csv:3: the kind is missing"),
-        ("texts.csv", "fruit1,", "fruit0,", "'fruit0' appears twice"),
-        (
-            "e.toml",
-            "sklearn.neighbors:KNeighborsClassifier",
-            "os:system",
-            "k-NN: TypeError: system",
-        ),
-        ("e.toml", 'text = "text"', 'text = "text"\nfeatures = ["a"]', "give only one of them"),
-        ("e.toml", '"texts.csv"', '"none.csv"', "data: .*none.csv"),
-        ("e.toml", "[data]", "[data]\nrows = 3", "data.rows: unknown field"),
-        (
-            "e.toml",
-            "sgdclassifier__alpha",
-            "alpha",
-            r"systems.*slow: ValueError: Invalid parameter 'alpha' .*\('sgdclassifier', ",
-        ),
-    ],
-)
-def test_bad_files_are_refused(folder, file, old, new, message):
-    text = (folder / file).read_text(encoding="utf-8")
-    assert old in text
-    (folder / file).write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        Experiment.read(folder / "e.toml").check()
+BAD = [
+    ("texts.csv", "kind,", "sort,", "texts.csv: no column 'kind'; there are name, sort, text"),
+    ("texts.csv", "fruit1,fruit", "fruit1,", "texts.csv:3: the kind is missing"),
+    ("texts.csv", "fruit1,", "fruit0,", "'fruit0' appears twice"),
+    ("e.toml", "sklearn.neighbors:KNeighborsClassifier", "os:system", "k-NN: TypeError: system"),
+    ("e.toml", 'text = "text"', 'text = "text"\nfeatures = ["a"]', "give only one of them"),
+    ("e.toml", '"texts.csv"', '"none.csv"', "data: .*none.csv"),
+    ("e.toml", "[data]", "[data]\nrows = 3", "data.rows: unknown field"),
+    (
+        "e.toml",
+        "sgdclassifier__alpha",
+        "alpha",
+        r"systems.*slow: ValueError: Invalid parameter 'alpha' .*\('sgdclassifier', ",
+    ),
+]
+
+
+def test_bad_files_are_refused(folder):
+    for file, old, new, message in BAD:
+        text = (folder / file).read_text(encoding="utf-8")
+        assert old in text
+        (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+        with pytest.raises(InputError, match=message):
+            Experiment.read(folder / "e.toml").check()
+        (folder / file).write_text(text, encoding="utf-8")
 
 
 def test_the_file_of_the_documentation_can_be_run(tmp_path):

@@ -1,4 +1,4 @@
-"""Runs of each fold, made by another tool, are read back: the values are those of the tool."""
+"""Rankings of each fold: exported as runs, and run files of another tool read for each fold."""
 
 from pathlib import Path
 
@@ -6,21 +6,15 @@ import pytest
 from experiment_data import overlap, small_collection
 
 import heldout
-from heldout.cli import main
+from commands import printed, refused
 
 COLLECTION = small_collection()
 MINE = ["mine=runs/mine/{split}.run(comparable=true)"]
 
 
-def experiment(systems, by="query", plan=None, **more):
-    given = {"collection": COLLECTION, "measures": ["nDCG@10", "AP"]} | more
+def experiment(systems, by="query", plan=None, **fields):
+    given = {"collection": COLLECTION, "measures": ["nDCG@10", "AP"]} | fields
     return heldout.Experiment(systems=systems, by=by, plan=plan or heldout.KFold(4), **given)
-
-
-def write(results, system="bm25"):
-    Path("runs/mine").mkdir(parents=True)
-    for name, run in results.runs(system).items():
-        run.write(f"runs/mine/{name}.run")
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +22,54 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     COLLECTION.qrels.write("qrels.txt")
     return tmp_path
+
+
+# ---- written ------------------------------------------------------------------------------------
+
+
+def test_query_folds_add_up_to_the_held_out_score():
+    folds = experiment(["bm25(k1=0.5,2)", "ql/jm=ql-jm"], keep_depth=60).run()
+    for system in folds.systems:
+        value = heldout.evaluate(COLLECTION.qrels, folds.predictions(system), "AP").value()
+        assert value == pytest.approx(folds.value(system, "AP"))
+        parts = folds.runs(system).values()
+        ids = [query for part in parts for query in part.queries]
+        assert sorted(ids) == sorted(COLLECTION.queries.ids)
+
+
+def test_document_folds_are_one_merged_ranking_and_its_parts():
+    merged = experiment(["bm25(k1=0.5,2)"], "document", keep_depth=60).run()
+    runs, parts = merged.runs("bm25"), merged.fold_predictions("bm25")
+    assert list(runs) == [f"r0-f{fold}" for fold in range(4)]
+    assert {str(part.key).replace("/", "-"): part.predictions.to_dict() for part in parts} == {
+        name: run.to_dict() for name, run in runs.items()
+    }
+    whole = merged.predictions("bm25").to_dict()
+    joined = {query: {} for query in whole}
+    for run in runs.values():
+        for query, documents in run.to_dict().items():
+            assert not joined[query].keys() & documents.keys()
+            joined[query] |= documents
+    assert joined == whole
+
+
+def test_rankings_are_kept_to_the_depth_that_is_asked_for():
+    shallow, deep = (experiment(["bm25"], **more).run() for more in ({}, {"keep_depth": 60}))
+    assert max(shallow.held_out["rank"]) == 10
+    assert max(deep.held_out["rank"]) > 10
+    assert deep.value("bm25") == shallow.value("bm25")
+    assert shallow.manifest["settings"]["keep_depth"] == 10
+    with pytest.raises(heldout.HeldoutError, match=r"keep_depth.*greater than or equal to 10"):
+        experiment(["bm25"], keep_depth=5).check()
+
+
+# ---- read ---------------------------------------------------------------------------------------
+
+
+def write(results, system="bm25"):
+    Path("runs/mine").mkdir(parents=True)
+    for name, run in results.runs(system).items():
+        run.write(f"runs/mine/{name}.run")
 
 
 @pytest.mark.parametrize("by", ["query", "document"])
@@ -55,30 +97,22 @@ def test_document_folds_that_cannot_be_compared_are_evaluated_one_by_one():
 def test_with_judgements_alone_and_wrong_files_are_named(capsys):
     first = experiment(["bm25"], keep_depth=1000).run()
     write(first)
-
-    def run(*arguments, file="mine=runs/mine/r0-f{fold}.run"):
-        main(["run", "qrels.txt", "--system", file, "--folds", "4", "-m", "AP", *arguments])
-
-    run()
-    assert f"{first.value('bm25', 'AP'):.4f}"[1:] in capsys.readouterr().out
-    Path("runs/mine/r0-f2.run").rename("aside.run")
-    for arguments, file, message in (
-        (["--repeats", "2"], {}, "names the same file for several of the 8 splits: add {repeat}"),
-        ([], {"file": "runs/{number}.run"}, "expected {fold}, {repeat}"),
-        ([], {}, "1 of 4 run files are missing: runs/mine/r0-f2.run (folds are numbered from 0)"),
+    command = ["run", "qrels.txt", "--folds", "4", "-m", "AP"]
+    mine = ["--system", "mine=runs/mine/r0-f{fold}.run"]
+    assert f"{first.value('bm25', 'AP'):.4f}"[1:] in printed(capsys, *command, *mine).out
+    said = refused(capsys, *command, *mine, "--seed", "7")
+    assert "ranks queries that are not on the test side" in said
+    Path("runs/mine/r0-f2.run").unlink()
+    for arguments, message in (
+        ([*mine, "--repeats", "2"], "the same file for several of the 8 splits: add {repeat}"),
+        (["--system", "m=runs/{number}.run"], "expected {fold}, {repeat}"),
+        (mine, "1 of 4 run files are missing: runs/mine/r0-f2.run (folds are numbered from 0)"),
         (
-            [],
-            {"file": "runs/mine/{split}.run(k=1)"},
+            ["--system", "mine=runs/mine/{split}.run(k=1)"],
             "parameters would have no effect on it; it takes comparable",
         ),
     ):
-        with pytest.raises(SystemExit, match="2"):
-            run(*arguments, **file)
-        assert message in capsys.readouterr().err
-    Path("aside.run").rename("runs/mine/r0-f2.run")
-    with pytest.raises(SystemExit, match="2"):
-        run("--seed", "7")
-    assert "ranks queries that are not on the test side" in capsys.readouterr().err
+        assert message in refused(capsys, *command, *arguments)
 
 
 def test_documents_of_another_fold_are_named():

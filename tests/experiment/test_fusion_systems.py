@@ -4,18 +4,21 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from experiment_data import (
-    check_bytes,
-    interrupted,
-    longer,
-    overlap,
-    small_collection,
-    table_bytes,
-)
+from experiment_data import overlap, small_collection, table_bytes
 
-import heldout
-from heldout import Experiment, HeldoutError, Index, KFold, Qrels, Run, System, search
-from heldout.cli import main
+from commands import printed
+from heldout import (
+    Experiment,
+    HeldoutError,
+    Index,
+    KFold,
+    Qrels,
+    Run,
+    System,
+    evaluate,
+    fuse,
+    search,
+)
 
 COLLECTION = small_collection()
 INDEX = Index.build(COLLECTION.documents)
@@ -39,40 +42,31 @@ RUNS = {
 PARTS = list(RUNS.values())
 
 
-def experiment(*systems, collection=COLLECTION, **more):
-    return Experiment(collection=collection, systems=systems, **{"plan": KFold(4)} | more)
+def experiment(*systems, **fields):
+    given = {"collection": COLLECTION, "plan": KFold(4), "measures": ["AP"]}
+    return Experiment(systems=systems, **given | fields)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The runs and the judgements in files, beside the experiment."""
-    COLLECTION.qrels.write(tmp_path / "qrels.txt")
-    for name, run in RUNS.items():
-        run.write(tmp_path / f"{name}.run")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+# ---- by query -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("how", "norm", "point"),
-    [
+def test_each_point_is_the_evaluation_of_the_fused_run():
+    measures = ["nDCG@10", "AP", "RR@5", "Bpref"]
+    for how, norm, point in (
         ("wsum", "minmax", {"w1": 0.2, "w2": 0.5, "w3": 0.3}),
         ("wsum", "zscore", {"w1": 1, "w2": 1, "w3": 0}),
         ("rrf", None, {"k": 5}),
         ("combmnz", "sum", {}),
-    ],
-)
-def test_each_point_is_the_evaluation_of_the_fused_run(how, norm, point):
-    weights = [point[name] for name in point if name.startswith("w")] or None
-    options = {name: value for name, value in point.items() if not name.startswith("w")}
-    fused = heldout.fuse(PARTS, how, norm=norm, weights=weights, **options)
-    fixed = {**point, **({} if norm is None else {"norm": norm})}
-    hybrid = System.of(how, "hybrid", parts=PARTS, parameters=fixed)
-    measures = ["nDCG@10", "AP", "RR@5", "Bpref"]
-    results = experiment(hybrid, System.of(fused, "run"), measures=measures).run()
-    for measure in measures:
-        mine, other = results.scores(measure).values.T
-        np.testing.assert_allclose(mine, other, rtol=0, atol=1e-12)
+    ):
+        weights = [point[name] for name in point if name.startswith("w")] or None
+        options = {name: value for name, value in point.items() if not name.startswith("w")}
+        fused = fuse(PARTS, how, norm=norm, weights=weights, **options)
+        fixed = {**point, **({} if norm is None else {"norm": norm})}
+        hybrid = System.of(how, "hybrid", parts=PARTS, parameters=fixed)
+        results = experiment(hybrid, System.of(fused, "run"), measures=measures).run()
+        for measure in measures:
+            mine, other = results.scores(measure).values.T
+            np.testing.assert_allclose(mine, other, rtol=0, atol=1e-12, err_msg=how)
 
 
 @pytest.mark.parametrize("how", ["grid", "optuna"])
@@ -84,7 +78,7 @@ def test_a_tuned_part_is_fused_as_it_was_chosen_for_the_split(how):
     plan, weights = KFold(6, seed=2), [0.0, 0.5, 1.0]
     part = System.of("bm25(k1=3:9:4, b=0.9,1)", **options)
     hybrid = "hybrid=wsum(bm25, ql-jm, norm=rank, w=0,0.5,1)"
-    results = experiment(part, "ql-jm(lambda=0.7)", hybrid, plan=plan).run()
+    results = experiment(part, "ql-jm(lambda=0.7)", hybrid, plan=plan, measures=["nDCG@10"]).run()
     other = search(INDEX, COLLECTION.queries, "ql-jm(lambda=0.7)")
     held_out = np.zeros(len(COLLECTION.queries))
     chosen = results.chosen("bm25")
@@ -94,8 +88,8 @@ def test_a_tuned_part_is_fused_as_it_was_chosen_for_the_split(how):
         run = search(INDEX, COLLECTION.queries, f"bm25(k1={own['k1']}, b={own['b']})")
         table = []
         for weight in weights:
-            fused = heldout.fuse([run, other], "wsum", norm="rank", weights=[weight, 1 - weight])
-            found = heldout.evaluate(COLLECTION.qrels, fused, "nDCG@10")
+            fused = fuse([run, other], "wsum", norm="rank", weights=[weight, 1 - weight])
+            found = evaluate(COLLECTION.qrels, fused, "nDCG@10")
             values = dict(zip(found.units(), found.per_unit(), strict=True))
             table.append([values[query] for query in COLLECTION.queries.ids])
         best = np.mean(np.array(table)[:, split.train > 0], axis=1).argmax()
@@ -104,39 +98,28 @@ def test_a_tuned_part_is_fused_as_it_was_chosen_for_the_split(how):
     np.testing.assert_allclose(results.scores().values[:, 2], held_out, atol=1e-12)
 
 
-def test_a_command_a_file_and_python_agree(folder, capsys):
+def test_a_command_a_file_and_python_agree(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    COLLECTION.qrels.write("qrels.txt")
+    for name, run in RUNS.items():
+        run.write(f"{name}.run")
     text = "wsum(first.run, second.run, norm=minmax, w=0:1:5)"
     systems = ["--system", f"hybrid={text}", "--system", "dense=second.run"]
-    main(["run", "qrels.txt", *systems, "--folds", "4", "-o", "command", "--quiet"])
-    printed = capsys.readouterr().out
-    assert "hybrid" in printed
-    (folder / "experiment.toml").write_text(
+    out = printed(capsys, "run", "qrels.txt", *systems, "--folds", "4", "-o", "command", "--quiet")
+    (tmp_path / "experiment.toml").write_text(
         'collection = {qrels = "qrels.txt"}\nplan = {folds = 4}\n'
         f'[[systems]]\nname = "hybrid"\nsystem = "{text}"\n'
         '[[systems]]\nname = "dense"\nsystem = "second.run"\n'
     )
-    main(["run", "experiment.toml", "-o", "file", "--quiet"])
-    assert capsys.readouterr().out == printed
+    assert printed(capsys, "run", "experiment.toml", "-o", "file", "--quiet") == out
     names, fixed = ["first.run", "second.run"], {"norm": "minmax"}
     system = System.of("wsum", "hybrid", parts=names, parameters=fixed, space={"w": "0:1:5"})
-    given = {"qrels": "qrels.txt"}
-    results = experiment(system, System.of("dense=second.run"), collection=given).run("python")
-    assert table_bytes(folder / "command") == table_bytes(folder / "file")
-    assert table_bytes(folder / "command") == table_bytes(folder / "python")
+    given = {"collection": {"qrels": "qrels.txt"}, "measures": ["nDCG@10"]}
+    results = experiment(system, System.of("dense=second.run"), **given).run("python")
+    assert table_bytes(tmp_path / "command") == table_bytes(tmp_path / "file")
+    assert table_bytes(tmp_path / "command") == table_bytes(tmp_path / "python")
     # With judgements alone, too, all documents that are shown are known.
     assert not results.held_out["document"].has_nulls()
-
-
-def test_workers_and_interruptions_leave_the_same_bytes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    options = {"comparable": True, "space": {"power": [0.5, 1.0]}}
-    systems = [
-        "bm25(k1=0.2,3)",
-        System.of(interrupted, "mine", learns=False, **options),
-        "wsum(bm25, mine, w=0:1:3)",
-        System.of(longer, first="mine", comparable=True, space={"weight": [-1, 0]}),
-    ]
-    check_bytes(experiment(*systems, by="document", plan=KFold(2)), 1)
 
 
 def test_three_parts_have_a_simplex_of_weights():
@@ -156,45 +139,10 @@ def test_a_search_finds_the_good_weights():
     results = experiment(System.of("wsum", "hybrid", parts=PARTS, **search_for)).run()
     for point in results.chosen("hybrid"):
         assert point["w3"] < max(point["w1"], point["w2"])  # the last is noise
-
-
-def test_a_weight_at_its_limit_is_not_at_an_edge():
+    # A weight at its limit is not at an edge.
     results = experiment(System.of("wsum", "hybrid", parts=PARTS[1:], space={"w": "0:1:3"})).run()
     assert {point["w"] for point in results.chosen("hybrid")} == {1}
     assert "at-an-end" not in {note.code for note in results.notes}
-
-
-TWO = "first.run, second.run"
-
-
-@pytest.mark.parametrize(
-    ("systems", "words"),
-    [
-        (["wsum(first.run, secnd.run, w=0.5)"], "secnd.run is neither another system"),
-        (["wsum()"], "fuses two or more parts, got 0"),
-        (["wsum(first.run, w=0.5)"], "fuses two or more parts, got 1"),
-        (["wsum(first.run, first.run, w=0.5)"], "first.run is given twice"),
-        ([f"wsum({TWO})"], "wsum needs weights: write w=0:1:11"),
-        ([f"wsum({TWO}, w=2)"], "w=2: expected a number between 0 and 1"),
-        ([f"wsum({TWO}, w=a,b)"], "w='a': expected a number between 0 and 1"),
-        ([f"wsum({TWO}, k=3, w=0.5)"], "wsum has no k: it is a parameter of rrf"),
-        ([f"rrf({TWO}, w=0.5)"], "rrf of 2 parts has no parameter w"),
-        ([f"wsum({TWO}, w=0.5, norm=x)"], "norm='x': expected one of"),
-        ([f"rrf({TWO}, norm=minmax)"], "rrf uses ranks alone: leave out norm=minmax"),
-        ([f"wsum({TWO}, noise.run, w=1,2)"], "no 3 of its values add up to 1"),
-        (["rrf(first.run, *.run)"], "add it to the systems, such as part=*.run"),
-        ([f"a=rrf({TWO})", "b=rrf(a, noise.run)"], "a cannot be fused: it is a fusion"),
-        (["a=rrf(a, noise.run)"], "a is neither another system"),
-        ([f"rrf({TWO}, k=-1)"], "k is -1: expected a number of at least 0"),
-        ([System.of(overlap, "f"), "rrf(f, first.run)"], "f cannot be fused: its ranking of a qu"),
-    ],
-)
-@pytest.mark.parametrize("collection", [COLLECTION, {"qrels": "qrels.txt"}], ids=["whole", "qrels"])
-@pytest.mark.usefixtures("folder")
-def test_what_cannot_be_fused_is_named(systems, words, collection):
-    with pytest.raises(HeldoutError) as error:
-        experiment(*systems, collection=collection).check()
-    assert words in str(error.value)
 
 
 def test_files_of_parts_are_read_a_few_times(tmp_path, monkeypatch):
@@ -214,3 +162,86 @@ def test_files_of_parts_are_read_a_few_times(tmp_path, monkeypatch):
     times = Counter(path for path in read if isinstance(path, str))
     assert len(times) == 16
     assert max(times.values()) <= 4
+
+
+# ---- by document --------------------------------------------------------------------------------
+
+
+def by_document(systems, folds=4, **fields):
+    return experiment(*systems, **{"by": "document", "plan": KFold(folds)} | fields)
+
+
+def test_a_fusion_with_all_weight_on_a_part_is_that_part():
+    systems = ["bm25(k1=1:8:8, b=0.6:1:5)", "ql-jm", "one=wsum(bm25, ql-jm, w=1)"]
+    results = by_document(systems, plan=KFold(4, repeats=2)).run()
+    assert results.folds.filter(system="bm25")["parameters"].n_unique() > 1
+    part, _, fused = results.scores().values.T.tolist()
+    assert fused == part
+    mine = System.of(overlap, "mine", learns=False, comparable=True)
+    results = by_document(["bm25", mine, "one=wsum(bm25, mine, w=0)"]).run()
+    _, part, fused = results.scores().values.T.tolist()
+    assert fused == part
+
+
+def test_each_document_is_ranked_with_the_weight_of_its_fold():
+    """The same by simple loops: the rank of a document among all, under the weight of its fold."""
+    runs = [noisy(seed) for seed in (1, 2)]
+    parts = [System.of(run, name, comparable=True) for run, name in zip(runs, "ab", strict=True)]
+    results = by_document([*parts, "hybrid=wsum(a, b, norm=minmax, w=0:1:11)"], folds=6).run()
+    fold_of = dict(results.splits.filter(side="test").select("unit", "fold").iter_rows())
+    fused = all_weights(runs)
+    best = []
+    for fold in range(6):
+        seen = {doc for doc, number in fold_of.items() if number != fold}
+        qrels = Qrels.of(only(COLLECTION.qrels, seen))
+        lists = all_weights([Run.of(only(run, seen)) for run in runs])
+        best.append(int(np.argmax([round(evaluate(qrels, one, "AP").value(), 9) for one in lists])))
+    chosen = results.folds.filter(system="hybrid")["number"].to_list()
+    assert chosen == best
+    assert len(set(chosen)) > 1
+    final = fused[int(results.summary[2]["ship_number"])].to_dict()
+    merged = {query: {} for query in fused[0].queries}
+    for fold, number in enumerate(best):  # a document gets the score of its rank in the last list
+        for query, ranked in fused[number].to_dict().items():
+            for doc, score in zip(ranked, final[query].values(), strict=True):
+                if fold_of[doc] == fold:
+                    merged[query][doc] = score
+    expected = evaluate(COLLECTION.qrels, merged, "AP").per_unit()
+    assert results.scores().values[:, 2] == pytest.approx(expected)
+
+
+def noisy(seed):
+    """A run that knows something about the judgements."""
+    random, judged, ids = (
+        np.random.default_rng(seed),
+        COLLECTION.qrels.to_dict(),
+        COLLECTION.documents.ids,
+    )
+    return Run.of(
+        {
+            query: {doc: random.random() + 0.3 * docs.get(doc, 0) for doc in ids}
+            for query, docs in judged.items()
+        }
+    )
+
+
+def all_weights(runs):
+    return [fuse(runs, "wsum", weights=[w / 10, 1 - w / 10]) for w in range(11)]
+
+
+def only(lists, documents):
+    return {
+        query: {doc: value for doc, value in ranked.items() if doc in documents}
+        for query, ranked in lists.to_dict().items()
+    }
+
+
+def test_a_run_is_evaluated_as_it_is():
+    run = search(INDEX, COLLECTION.queries)
+    results = by_document([System.of(run, "a", comparable=True)]).run()
+    expected = evaluate(COLLECTION.qrels, run, "AP").per_unit()
+    assert results.scores().values[:, 0] == pytest.approx(expected)
+    with pytest.raises(HeldoutError, match="does not depend on the others"):
+        by_document([System.of(run, "a")]).check()
+    with pytest.raises(HeldoutError, match="say that the scores of a for documents of different"):
+        by_document(["bm25", System.of(run, "a"), "rrf(bm25, a)"]).check()

@@ -1,11 +1,10 @@
 """Functions that rerank the first documents of another system, tuned in the folds."""
 
 import pytest
-from experiment_data import longer, small_collection
+from experiment_data import small_collection
 
 import heldout
 from heldout import System
-from heldout.cli import main
 
 COLLECTION = small_collection()
 
@@ -84,50 +83,3 @@ def test_on_new_documents_candidates_are_the_first_of_all_held_out_documents():
             assert len(ranked) == 5
     for query, ranked in pooled.items():
         assert together[query] == set(list(ranked)[:5])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("rerank(first=bm25)", "rerank needs function"),
-        ("rerank(function=rank.py:mix)", "rerank needs first"),
-        ("rerank(bm25, function=rank.py:mix)", "'bm25' is not a parameter"),
-        ("rerank(first=bm25, function=rank.py)", "rerank needs function: write"),
-        ("rerank(first=bm25, function=rank.py:none)", "rank.py has no 'none'"),
-        ("rerank(first=bm25, function=rank.py:mix, depth=0)", "must be a positive integer, not 0"),
-        ("rerank(first=bm25, function=rank.py:mix, depth=5, depth=6)", "depth is given twice"),
-        ("rerank(first=none, function=rank.py:mix)", "none is neither another system of this"),
-        ("rerank(first=bm25(k1=1,2), function=rank.py:mix)", "must be a system of its own"),
-        ("rerank(first=mix, function=rank.py:mix)", "mix is neither another system"),
-    ],
-)
-def test_wrong_texts(tmp_path, monkeypatch, capsys, text, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rank.py").write_text("def mix(train, test, candidates): ...\n")
-    with pytest.raises(SystemExit, match="2"):
-        main(["run", "pydocs", "--system", text])
-    assert message in capsys.readouterr().err
-
-
-COMPARABLE = System.of(keep, first="bm25", comparable=True)
-CHOSEN = System.of(longer, "mine")
-
-
-@pytest.mark.parametrize(
-    ("systems", "fields", "message"),
-    [
-        ([System.of(keep, first="bm25")], {"by": "document"}, "scores in different folds must be"),
-        ([COMPARABLE], {"by": "both"}, "hold out one of them"),
-        ([COMPARABLE], {"by": "document", "plan": heldout.HoldOut(0.3)}, "which needs folds"),
-        ([CHOSEN, System.of(keep, first="mine")], {}, "mine cannot be reranked: its ranking"),
-        ([System.of(keep, first="bm25", parameters={"a": 1})], {}, r"keep\(a=1\) failed: TypeErr"),
-    ],
-)
-def test_what_it_cannot_do_is_said(systems, fields, message):
-    with pytest.raises(heldout.HeldoutError, match=message):
-        run(systems, **fields)
-
-
-def test_only_a_function_or_transformer_reranks():
-    with pytest.raises(heldout.InputError, match="a reranker is a function"):
-        System.of(dict, first="bm25", kind="function")

@@ -14,6 +14,7 @@ pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
 
 COLLECTION = small_collection()
+POWERS = {"power": [0.2, 1.0]}
 
 
 class Overlap(pt.Transformer):
@@ -43,12 +44,13 @@ class Shares(pt.Transformer):
     def transform(self, inp):
         assert {"qid", "query", "docno", "text", "score", "rank"} <= set(inp.columns)
         assert (inp.groupby("qid")["rank"].min() == 0).all()
-        scores = [
-            sum(text.split().count(word) for word in query.split())
-            / len(text.split()) ** self.power
-            for query, text in zip(inp["query"], inp["text"], strict=True)
-        ]
-        return pt.model.add_ranks(inp.assign(score=scores))
+        rows = zip(inp["query"], inp["text"], strict=True)
+        return pt.model.add_ranks(inp.assign(score=[share(*row, self.power) for row in rows]))
+
+
+def share(query, text, power=1.0):
+    words = text.split()
+    return sum(words.count(word) for word in query.split()) / len(words) ** power
 
 
 def shares(train, test, candidates, power=1.0):
@@ -56,11 +58,7 @@ def shares(train, test, candidates, power=1.0):
     del train
     texts, asked = dict(test.documents.pairs()), test.queries.to_dict()
     return {
-        query: {
-            doc: sum(texts[doc].split().count(word) for word in asked[query].split())
-            / len(texts[doc].split()) ** power
-            for doc in ranked
-        }
+        query: {doc: share(asked[query], texts[doc], power) for doc in ranked}
         for query, ranked in candidates.to_dict().items()
     }
 
@@ -77,9 +75,6 @@ def check_equal(results, first, second):
     assert results.chosen(first) == results.chosen(second)
 
 
-POWERS = {"power": [0.2, 1.0]}
-
-
 def test_a_transformer_that_learns_nothing_runs_once_a_setting():
     made = []
 
@@ -92,30 +87,24 @@ def test_a_transformer_that_learns_nothing_runs_once_a_setting():
     assert sorted(made) == [0.2, 0.2, 1.0]  # once to see whether it learns, once per setting
 
 
-def test_a_reranker_gets_the_candidates_of_a_tuned_model():
-    mine = System.of(Shares, "pt", kind="transformer", first="bm25", space=POWERS)
-    results = run("bm25(k1=0.5,2)", mine, System.of(shares, "f", first="bm25", space=POWERS))
-    check_equal(results, "pt", "f")
-
-
-def test_pipelines_of_operators_rank_as_they_do_alone():
+def test_pipelines_rank_rerank_and_are_fused_as_they_do_alone():
     pipeline = (Overlap() % 15) >> pt.apply.doc_score(lambda row: -row["score"])
-    results = run(System.of(pipeline, "pipe"))
+    results = run(
+        "bm25(k1=0.5,2)",
+        System.of(Overlap(), "overlap"),
+        System.of(pipeline, "pipe"),
+        "hybrid=wsum(bm25, overlap, w=0)",
+        System.of(Shares() % 5, "again", first="overlap"),
+        System.of(Shares, "pt", kind="transformer", first="bm25", space=POWERS),
+        System.of(shares, "f", first="bm25", space=POWERS),
+    )
     topics = pd.DataFrame({"qid": COLLECTION.queries.ids, "query": COLLECTION.queries.texts})
     frame = pipeline.transform(topics)
     expected = heldout.evaluate(COLLECTION.qrels, heldout.Run.of(frame), "nDCG@10").value()
     assert results.value("pipe") == pytest.approx(expected)
-
-
-def test_a_pipeline_can_be_fused_and_reranked():
-    results = run(
-        "bm25",
-        System.of(Overlap(), "overlap"),
-        "hybrid=wsum(bm25, overlap, w=0)",
-        System.of(Shares() % 5, "again", first="overlap"),
-    )
     assert results.value("hybrid") == results.value("overlap")
     assert max(results.held_out.filter(system="again")["rank"]) == 5
+    check_equal(results, "pt", "f")
 
 
 @pytest.mark.parametrize("reranks", [False, True])
@@ -172,18 +161,15 @@ def test_a_pipeline_in_a_file_reranks(tmp_path, monkeypatch, by):
 
 
 def test_what_cannot_be_done_is_said():
-    with pytest.raises(InputError, match=r"does not take \(train, test\) and returned int"):
-        System.of(lambda power=1: power)
-    with pytest.raises(InputError, match="its own index of all documents"):
-        run(System.of(Overlap()), by="document")
-
-
-def test_a_transformer_that_cannot_start_java_is_explained():
     class NoJava(pt.Transformer):
         def transform(self, inp):
             del inp
             exec("raise OSError('no network')", {"__name__": "pyterrier.java._core"})  # noqa: S102
 
+    with pytest.raises(InputError, match=r"does not take \(train, test\) and returned int"):
+        System.of(lambda power=1: power)
+    with pytest.raises(InputError, match="its own index of all documents"):
+        run(System.of(Overlap()), by="document")
     with pytest.raises(InputError, match="it needs Java and the files of Terrier") as error:
         run(System.of(NoJava(), "pt"))
     assert str(error.value).splitlines()[0].endswith("(OSError: no network)")

@@ -172,19 +172,3 @@ def test_the_test_part_has_no_say_in_any_choice():
     assert clean.surface.drop("held_out").equals(other.surface.drop("held_out"))
     assert [one["ship"] for one in clean.summary] == [one["ship"] for one in other.summary]
     assert not clean.folds["held_out"].equals(other.folds["held_out"])
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"inner": 3}, "inner: parameters are chosen on the validation part of the plan"),
-        (
-            {"by": "both", "plan": heldout.cross(heldout.KFold(2), HOLD_OUT)},
-            "plan.validation: queries and documents are held out: give both plans a validation",
-        ),
-    ],
-)
-def test_refused(fields, message):
-    given = {"collection": COLLECTION, "systems": [heldout.System.of(liked, comparable=True)]}
-    with pytest.raises(heldout.InputError, match=message):
-        heldout.Experiment(**given | {"plan": PLAN} | fields).check()

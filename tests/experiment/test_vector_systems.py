@@ -1,13 +1,18 @@
-"""Documents ranked by vectors, in experiments."""
+"""Documents ranked by vectors: given, or made by the dense ranker of the documentation."""
+
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
 from experiment_data import small_collection
 
 import heldout
-from heldout.cli import main
+from commands import printed
+from heldout import View
 
 COLLECTION = small_collection()
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def counts(texts):
@@ -34,7 +39,7 @@ def by_function(train, test, metric="cosine"):
     }
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, given in (("docs", DOCUMENTS), ("queries", QUERIES)):
@@ -49,6 +54,7 @@ def run(*systems, **more):
 
 
 @pytest.mark.parametrize("by", ["query", "document"])
+@pytest.mark.usefixtures("folder")
 def test_it_has_the_values_of_a_function_that_does_the_same(by):
     space = {"metric": ["cosine", "ip"]}
     results = run(
@@ -71,46 +77,30 @@ def test_arrays_work_without_files_and_can_be_fused_with_a_tuned_model():
     assert results.value("hybrid") == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("vectors(docs.npy)", "vectors needs two files, got 1"),
-        ("vectors(docs.npy, none.npy)", "none.npy: no such file"),
-        ("vectors(docs.npy, queries.npy, metric=l2)", "unknown metric 'l2': expected cosine or ip"),
-        ("vectors(docs.npy, queries.npy, k=3)", "vectors have no parameter k"),
-        ("vectors(few.npy, queries.npy)", "no vector for 1 of 60 documents: d000"),
-    ],
-)
-def test_wrong_texts(folder, text, message):
-    np.save("few.npy", DOCUMENTS.values[1:])
-    (folder / "few.ids").write_text("".join(f"{one}\n" for one in list(DOCUMENTS.ids)[1:]))
-    with pytest.raises(heldout.InputError, match=message):
-        run(text)
-
-
 @pytest.mark.parametrize("metric", ["cosine", "ip"])
+@pytest.mark.usefixtures("folder")
 def test_the_command_writes_a_run(capsys, metric):
     command = ["search", "docs.npy", "--queries", "queries.npy", "--metric", metric]
-    main([*command, "-o", "dense.run", "-k", "20"])
+    said = printed(capsys, *command, "-o", "dense.run", "-k", "20").err
     expected = heldout.rank_vectors(DOCUMENTS, QUERIES, k=20, metric=metric)
     assert heldout.read_run("dense.run").to_dict() == expected.to_dict()
-    assert f"24 queries, 480 rows, by {metric} of 60 vectors" in capsys.readouterr().err
+    assert f"24 queries, 480 rows, by {metric} of 60 vectors" in said
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["docs.npy"], "give vectors of queries"),
-        (["docs.npy", "--queries", "topics.txt"], "give vectors of queries"),
-        (
-            ["docs.npy", "--queries", "queries.npy", "--query", "words"],
-            "--query is for collections and an index",
-        ),
-        (["pydocs", "--metric", "ip"], "--metric is for vectors"),
-        (["docs.npy", "--queries", "none.npy"], "none.npy: no such file"),
-    ],
-)
-def test_wrong_commands(capsys, arguments, message):
-    with pytest.raises(SystemExit, match="2"):
-        main(["search", *arguments])
-    assert message in capsys.readouterr().err
+def test_latent_semantic_analysis_is_an_exact_search_in_the_space_of_the_training_documents():
+    pytest.importorskip("sklearn")
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    lsa = runpy.run_path(str(EXAMPLES / "lsa.py"))["lsa"]
+    run = lsa(View(COLLECTION), View(COLLECTION), dims=20)
+    ids, texts = zip(*COLLECTION.documents.pairs(), strict=True)
+    words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
+    rows = TruncatedSVD(20, random_state=0).fit(words.fit_transform(texts))
+    queries = rows.transform(words.transform(COLLECTION.queries.texts))
+    similar = cosine_similarity(queries, rows.transform(words.transform(texts)))
+    for row, query in zip(similar, COLLECTION.queries.ids, strict=True):
+        best = dict(list(run.to_dict()[query].items())[:10])
+        assert list(best.values()) == pytest.approx(np.sort(row)[::-1][:10], abs=1e-9)
+        assert [row[ids.index(doc)] for doc in best] == pytest.approx([*best.values()], abs=1e-9)

@@ -1,17 +1,16 @@
 """Documents that belong together, in experiments and studies: a copy is no new document."""
 
 import pytest
-from document_data import indexed, topical_collection
-from experiment_data import small_collection
+from experiment_data import indexed, small_collection, topical_collection
 
+import heldout
+from commands import printed, refused
 from heldout import Collection, Experiment, HoldOut, KFold, System, TestSet, cross
-from heldout.cli import main
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, bias_study
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 
-NDCG = parse_measure("nDCG@10")
 MARK = " as was seen"
 
 
@@ -69,6 +68,7 @@ def test_a_system_that_memorises_texts_gets_what_is_right():
     assert "twins" not in said
     # Without a copy of it to be seen, nothing is known of a document.
     assert right == estimate(ignore, copied)[0] < 0.5
+    assert "near-duplicates" not in estimate(memorise, small_collection())[1]
 
 
 def test_copies_that_were_changed_a_little_need_near_duplicates():
@@ -107,10 +107,6 @@ def test_systems_that_learn_are_warned_about_near_duplicates(systems, by, plan, 
     assert all("own learned may be held-out text: " in text and advice in text for text in said)
 
 
-def test_without_near_duplicates_there_is_no_warning():
-    assert "near-duplicates" not in estimate(memorise, small_collection())[1]
-
-
 def test_doubled_documents_have_the_interval_of_the_single_ones():
     """Two copies of everything: the ranking is another, but its spread is that of the originals.
 
@@ -131,35 +127,37 @@ def test_studies_of_copies_are_studies_of_originals():
     collection = doubled(topical_collection(60))
     groups = KFold(2, groups="duplicates").splits(collection, "document").groups
     own = Candidates.make(indexed(collection), collection, grid("bm25", k1=[0.5, 2.0], b=[0.5]))
-    study = bias_study(own, StudySettings(NDCG, 0.5, 4, replicates=20), groups=groups)
+    settings = StudySettings(parse_measure("nDCG@10"), 0.5, 4, replicates=20)
+    study = bias_study(own, settings, groups=groups)
     assert (study.sample_size, study.target_size) == (60, 60)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    from heldout.data.export import export_collection
-
     monkeypatch.chdir(tmp_path)
     copied = doubled(topical_collection(60))
-    export_collection(copied, tmp_path / "copied", "beir")
+    heldout.export_collection(copied, tmp_path / "copied", "beir")
     rows = "".join(f"{doc}\t{number % 50}\n" for number, doc in enumerate(copied.documents.ids))
     (tmp_path / "groups.tsv").write_text(rows)
     return tmp_path
 
 
-@pytest.mark.parametrize("groups", ["near-duplicates", "duplicates", "none", "groups.tsv"])
+@pytest.mark.parametrize("groups", ["near-duplicates", "none", "groups.tsv"])
 @pytest.mark.usefixtures("folder")
 def test_the_commands_take_groups(groups, capsys):
-    common = ["--groups", groups, "-m", "nDCG@10"]
-    main(["run", "copied", "--by", "document", "--system", "bm25", *common, "--json"])
-    main(["study", "bias", "copied", "--draws", "2", "--replicates", "2", *common])
-    main(["split", "copied", "--by", "document", "--groups", groups])
-    said = capsys.readouterr()
-    code = "[twins]" if groups == "none" else "[duplicates]"
-    assert code in said.out
-    assert said.err.count(code) == 1
+    common = ["copied", "--groups", groups]
+    run = ["--by", "document", "--system", "bm25", "--json", "-m", "nDCG@10"]
+    said = printed(capsys, "run", *common, *run)
+    code = "twins" if groups == "none" else "duplicates"
+    assert f'"code": "{code}"' in said.out
     named = "<120 values>" if groups == "groups.tsv" else groups
     assert f'"groups": "{named}"' in said.out
+    study = ["--draws", "2", "--replicates", "2", "-m", "nDCG@10"]
+    assert f"[{code}]" in printed(capsys, "study", "bias", *common, *study).err
+    assert f"[{code}]" in printed(capsys, "split", *common, "--by", "document").out
+    if groups == "groups.tsv":
+        said = refused(capsys, "run", *common, "--by", "both", "--system", "bm25")
+        assert "one kind of unit" in said
 
 
 def test_a_file_has_groups(folder):
@@ -182,10 +180,3 @@ def test_a_file_has_groups(folder):
         check("'groups.tsv'")
     with pytest.raises(Exception, match=r"plan: .*nowhere: no such file"):
         check("{file = 'nowhere'}")
-
-
-@pytest.mark.usefixtures("folder")
-def test_groups_of_a_file_are_of_one_kind(capsys):
-    with pytest.raises(SystemExit):
-        main(["run", "copied", "--by", "both", "--system", "bm25", "--groups", "groups.tsv"])
-    assert "one kind of unit" in capsys.readouterr().err

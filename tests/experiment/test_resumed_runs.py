@@ -1,6 +1,5 @@
-"""Faults, each done for real: full disks, folders that are read-only, kills, clocks, other runs."""
+"""The same bytes for any number of workers and after any interruption; faults, each for real."""
 
-import ast
 import contextlib
 import gc
 import io
@@ -15,13 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment_data import small_collection, table_bytes
+from experiment_data import check_bytes, interrupted, longer, overlap, small_collection, table_bytes
 
 import heldout
-from heldout.errors import InputError
-from heldout.experiment.experiment import Experiment
+from heldout import Experiment, InputError, KFold, System
 
-SOURCE = Path(heldout.__file__).parent
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
 
@@ -40,6 +37,106 @@ def whole(tmp_path_factory):
     place = tmp_path_factory.mktemp("whole") / "results"
     experiment().run(place)
     return table_bytes(place)
+
+
+# ---- workers and interruptions ------------------------------------------------------------------
+
+
+def test_workers_and_an_interruption_leave_the_same_bytes(tmp_path, monkeypatch):
+    """Of systems that depend on each other; and of a search, amid that of the second split."""
+    monkeypatch.chdir(tmp_path)
+    powers = {"comparable": True, "space": {"power": [0.5, 1.0]}}
+    systems = [
+        "bm25(k1=0.2,3)",
+        System.of(interrupted, "mine", learns=False, **powers),
+        "wsum(bm25, mine, w=0:1:3)",
+        System.of(longer, first="mine", comparable=True, space={"weight": [-1, 0]}),
+    ]
+    check_bytes(experiment(systems=systems, by="document", plan=KFold(2)), 1)
+
+
+def test_a_search_in_workers_or_interrupted_has_the_same_bytes(tmp_path, monkeypatch):
+    pytest.importorskip("optuna", reason="needs the extra optuna")
+    monkeypatch.chdir(tmp_path)
+    space = {"power": "0:1.5:4"}
+    system = System.of(interrupted, "mine", space=space, search="optuna", trials=5)
+    check_bytes(experiment(systems=[system]), 8)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"plan": {"folds": 3}, "inner": 2},
+        {"plan": {"kind": "holdout", "test": 0.2, "validation": 0.2}},
+    ],
+)
+def test_estimators_have_the_same_bytes_in_two_workers(tmp_path, fields):
+    knn = {"k-NN": {"estimator": "sklearn.neighbors:KNeighborsClassifier"}}
+    knn["k-NN"]["space"] = {"n_neighbors": [1, 3]}
+    data = ([[n % 5, n % 3] for n in range(30)], ["ab"[n % 2] for n in range(30)])
+    classes = Experiment(task="classification", data=data, systems=knn, **fields)
+    classes.run(tmp_path / "one")
+    classes.run(tmp_path / "two", workers=2)
+    assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "two")
+
+
+def test_after_an_interruption_at_any_call(tmp_path):
+    calls = []
+
+    def counted(train, test, power=1.0):
+        calls.append(power)
+        if len(calls) == end:
+            raise KeyboardInterrupt
+        return overlap(train, test, power)
+
+    mine = System.of(counted, "f", space={"power": [0.0, 0.5, 1.0]})
+    whole = experiment(systems=[mine, "bm25(k1=0.1:4:40)"])
+    end = 0
+    whole.run(tmp_path / "whole")
+    for end in (1, 2, 8, 13, 15):
+        folder = tmp_path / str(end)
+        calls.clear()
+        with pytest.raises(KeyboardInterrupt):
+            whole.run(folder)
+        assert not (folder / "manifest.json").exists()
+        assert len([*(folder / "heldout-work").glob("*.npz")]) == end - 1
+        with pytest.raises(InputError, match="unfinished run: continue it with resume=True"):
+            whole.run(folder)
+        whole.run(folder, resume=True)
+        assert len(calls) == (3 + 1) * 3 + 3 + 1  # one call was made twice
+        assert not (folder / "heldout-work").exists()
+        assert table_bytes(folder) == table_bytes(tmp_path / "whole")
+
+
+# ---- folders ------------------------------------------------------------------------------------
+
+
+CHANGES = [
+    {"seed": 1},
+    {"measures": ["AP"]},
+    {"depth": 5},
+    {"systems": "bm25(k1=2)"},
+    {"plan": KFold(4)},
+    {"analyzer": {"stemmer": "english"}},
+]
+
+
+def test_results_are_not_replaced_or_mixed_unasked(tmp_path):
+    fields = {"collection": small_collection(30, 12), "systems": "bm25", "plan": KFold(3)}
+    one, place = Experiment(**fields), tmp_path / "results"
+    one.run(place)
+    with pytest.raises(InputError, match="has results already: replace them with force=True"):
+        one.run(place)
+    assert one.run(place, resume=True).estimate("bm25") == one.run().estimate("bm25")
+    for change in CHANGES:
+        with pytest.raises(InputError, match="belongs to another experiment"):
+            Experiment(**{**fields, **change}).run(place, resume=True)
+    one.run(place, force=True)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("")
+    with pytest.raises(InputError, match=r"has other files \(thesis\.tex\)"):
+        one.run(tmp_path / "thesis")
+    assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
 
 
 def mounted(place, options):
@@ -61,12 +158,12 @@ def unmount(place):
 
 @linux
 def test_a_full_disk_at_any_place_is_named_and_the_run_goes_on(tmp_path, whole):
-    """A disk of 8 kB, 12 kB, …: full in the index, in an item, in a table, or large enough."""
+    """A disk of 8 kB, 16 kB, …: full in the index, in an item, in a table, or large enough."""
     disk, places = tmp_path / "disk", set()
-    for pages in (*range(2, 40), 60):
+    for pages in (*range(2, 38, 3), 60):
         mounted(disk, ["-o", f"size={4 * pages}k"])
         try:
-            said = _outcome(disk / "results")
+            said = outcome(disk / "results")
             places.add(re.sub(r".*/|[0-9a-f]{64}|:? cannot.*", "", said.partition(" cannot")[0]))
             if said:
                 assert "No space left on device" in said
@@ -77,10 +174,11 @@ def test_a_full_disk_at_any_place_is_named_and_the_run_goes_on(tmp_path, whole):
             assert table_bytes(disk / "results") == whole
         finally:
             unmount(disk)
-    assert {"index:", ".npz:", "values.parquet:", ""} <= places
+    assert {"index:", ".npz:", ""} <= places
+    assert any(place.endswith(".parquet:") for place in places)
 
 
-def _outcome(place):
+def outcome(place):
     """What a run says in the end; nothing if all is well."""
     try:
         experiment().run(place)
@@ -92,7 +190,7 @@ def _outcome(place):
 LIMITED = """
 import resource, sys
 sys.path.insert(0, sys.argv[1])
-from test_faults import experiment
+from test_resumed_runs import experiment
 from heldout.errors import InputError
 whole = experiment()
 whole.check()
@@ -126,12 +224,12 @@ def test_a_folder_that_is_read_only_is_named_before_anything_runs(tmp_path):
     try:
         for place in (disk, disk / "new"):
             with pytest.raises(InputError, match=r"cannot be (created|written) \(Read-only"):
-                experiment(systems={"mine": _never}).run(place)
+                experiment(systems={"mine": never_called}).run(place)
     finally:
         unmount(disk)
 
 
-def _never(train, test):
+def never_called(train, test):
     raise AssertionError((train, test))
 
 
@@ -141,9 +239,12 @@ def test_a_folder_without_permission_is_named(tmp_path):
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(InputError, match=r"cannot be (created|written)"):
-            experiment(systems={"mine": _never}).run(tmp_path / "new")
+            experiment(systems={"mine": never_called}).run(tmp_path / "new")
     finally:
         tmp_path.chmod(0o700)
+
+
+# ---- finished items -----------------------------------------------------------------------------
 
 
 def finished_items(place):
@@ -188,8 +289,8 @@ def test_whatever_is_wrong_with_a_finished_item_the_results_are_the_same(tmp_pat
         "a pickle": stored({"values": np.array([Trap()]), "_seconds": np.array(1.0)}),
         "no seconds": stored({"values": np.zeros(3)}),
     }
-    flips = draw.integers(len(content), size=12).tolist()
-    damaged |= {f"byte {place}": _flipped(content, place) for place in flips}
+    flips = draw.integers(len(content), size=6).tolist()
+    damaged |= {f"byte {place}": flipped(content, place) for place in flips}
     for name, other in damaged.items():
         place = tmp_path / name
         shutil.copytree(tmp_path / "first", place)
@@ -199,7 +300,7 @@ def test_whatever_is_wrong_with_a_finished_item_the_results_are_the_same(tmp_pat
         assert table_bytes(place) == whole, name
 
 
-def _flipped(content, place):
+def flipped(content, place):
     changed = bytearray(content)
     changed[place] ^= 4
     return bytes(changed)
@@ -223,6 +324,9 @@ def test_killed_between_the_manifest_and_the_end(tmp_path, whole):
     (place / "lock").write_text("{}")
     experiment().run(place, resume=True)
     assert table_bytes(place) == whole
+
+
+# ---- processes ----------------------------------------------------------------------------------
 
 
 RACER = """
@@ -262,57 +366,6 @@ def test_of_many_that_come_at_once_one_gets_the_folder(tmp_path):
             one.communicate("end\n", timeout=300)
 
 
-@linux
-def test_a_parent_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
-    """Killed when worker processes have begun, and one waits for a task."""
-    import fcntl
-
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "slow.py").write_text(SLOW)
-    code = PARENT.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
-    with (tmp_path / "gate").open("w") as gate:
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        child = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - this Python
-        _kill_when_begun(tmp_path, child)
-    (tmp_path / "go").touch()
-    system = f"mine={tmp_path}/slow.py:rank"
-    both = [experiment(systems=[system], plan={"folds": 2}) for _ in range(2)]
-    both[0].run(tmp_path / "results", resume=True)
-    both[1].run(tmp_path / "here")
-    assert table_bytes(tmp_path / "results") == table_bytes(tmp_path / "here")
-
-
-def _kill_when_begun(folder, child):
-    try:
-        with (folder / "pipe").open() as pipe:
-            busy = {int(pipe.readline()), int(pipe.readline())}  # both calls have begun, and wait
-            children = _children(child.pid)
-            # Of three workers one was never given a task; beside them runs what tracks resources.
-            assert busy < children.keys()
-            assert len(children) >= 4
-            child.send_signal(signal.SIGKILL)
-            child.wait(timeout=300)
-            pipe.read()  # ends when no worker is left that could write, though their calls hang
-        for number, handle in children.items():
-            with handle:
-                ended, _, _ = select.select([handle], [], [], 300)
-                assert ended, number
-    finally:
-        child.kill()
-        child.wait()
-
-
-def _children(parent):
-    """Handles of processes, which cannot become those of others, by number."""
-    found = {}
-    for place in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended
-            state = (place / "stat").read_text().rpartition(")")[2].split()
-            if int(state[1]) == parent:
-                found[int(place.name)] = os.fdopen(os.pidfd_open(int(place.name)))
-    return found
-
-
 SLOW = """
 import fcntl
 import os
@@ -335,61 +388,58 @@ def rank(train, test, power=1.0):
 PARENT = """
 import sys
 sys.path.insert(0, {tests!r})
-from test_faults import experiment
+from test_resumed_runs import experiment
 system = "mine={folder}/slow.py:rank"
 experiment(systems=[system], plan={{"folds": 2}}).run("{folder}/results", workers=3)
 """
 
-WRITES = {"write_text", "write_bytes", "write_parquet", "write_csv", "touch", "save", "savez"}
-OWN_WAY = {
-    # file: why what it opens is not renamed into place
-    "cli/main.py": "is the null device, in place of a stream that is closed",
-    "experiment/work.py": "is in memory, and stored aside",
-    "compiled.py": "is a temporary file without a name, to see whether there can be one",
-    "data/atomic.py": "is what writes atomically",
-    "infer/ledger.py": "is appended to, under a lock",
-    "retrieve/invert.py": "is a temporary file without a name",
-}
-CALLED_INSIDE = {
-    # functions that are given a path aside, or write into a folder that is renamed as a whole
-    "data/export.py",
-    "resample/export.py",
-    "retrieve/index_files.py",
-}
+
+@linux
+def test_a_parent_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
+    """Killed when worker processes have begun, and one waits for a task."""
+    import fcntl
+
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "slow.py").write_text(SLOW)
+    code = PARENT.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+    with (tmp_path / "gate").open("w") as gate:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        child = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - this Python
+        kill_when_begun(tmp_path, child)
+    (tmp_path / "go").touch()
+    system = f"mine={tmp_path}/slow.py:rank"
+    both = [experiment(systems=[system], plan={"folds": 2}) for _ in range(2)]
+    both[0].run(tmp_path / "results", resume=True)
+    both[1].run(tmp_path / "here")
+    assert table_bytes(tmp_path / "results") == table_bytes(tmp_path / "here")
 
 
-def test_every_file_is_written_aside_and_renamed():
-    """No call that writes to a path stands outside ``with write_atomically``, but for the known."""
+def kill_when_begun(folder, child):
+    try:
+        with (folder / "pipe").open() as pipe:
+            busy = {int(pipe.readline()), int(pipe.readline())}  # both calls have begun, and wait
+            children = children_of(child.pid)
+            # Of three workers one was never given a task; beside them runs what tracks resources.
+            assert busy < children.keys()
+            assert len(children) >= 4
+            child.send_signal(signal.SIGKILL)
+            child.wait(timeout=300)
+            pipe.read()  # ends when no worker is left that could write, though their calls hang
+        for number, handle in children.items():
+            with handle:
+                ended, _, _ = select.select([handle], [], [], 300)
+                assert ended, number
+    finally:
+        child.kill()
+        child.wait()
+
+
+def children_of(parent):
+    """Handles of processes, which cannot become those of others, by number."""
     found = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).as_posix()
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        lines = [node.lineno for node in _unsheltered(tree)]
-        if lines:
-            found[name] = lines
-    strange = {name: at for name, at in found.items() if name not in {*OWN_WAY, *CALLED_INSIDE}}
-    assert strange == {}
-    # The lists have no file that has long stopped to write.
-    assert set(found) == {*OWN_WAY, *CALLED_INSIDE}
-
-
-def _unsheltered(node, *, inside=False):
-    """Calls that write to a path, outside of ``with write_atomically(…)``."""
-    if isinstance(node, ast.With):
-        names = [ast.unparse(item.context_expr) for item in node.items]
-        inside = inside or any("aside" in one or "write_atomically" in one for one in names)
-    if isinstance(node, ast.Call) and not inside and _writes(node):
-        yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _unsheltered(child, inside=inside)
-
-
-def _writes(call):
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if name in WRITES:
-        # A frame that is written to no path gives its text.
-        return bool(call.args) or name == "touch"
-    if name in {"open", "open_file"}:
-        shown = ast.unparse(call)
-        return "O_CREAT" in shown or bool(re.search(r"""['"][wax]b?\+?['"]""", shown))
-    return name in {"TemporaryFile", "NamedTemporaryFile", "mkstemp"}
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            state = (place / "stat").read_text().rpartition(")")[2].split()
+            if int(state[1]) == parent:
+                found[int(place.name)] = os.fdopen(os.pidfd_open(int(place.name)))
+    return found

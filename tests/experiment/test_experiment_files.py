@@ -1,0 +1,250 @@
+"""Experiments in files: as in Python, every mistake at once, the same bytes from any folder."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from experiment_data import small_collection, table_bytes
+
+from heldout import Experiment, InputError, KFold, System, export_collection
+from heldout.cli import main
+
+HEAD = """\
+collection = "data"
+measures = ["nDCG@10", "AP"]
+seed = 7
+"""
+RANKER = """\
+def rank(train, test, weight=1.0):
+    first = test.documents.ids[0]
+    return {query: {first: weight} for query in test.queries.ids}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    export_collection(small_collection(), tmp_path / "data")
+    (tmp_path / "ranker.py").write_text(RANKER)
+    return tmp_path
+
+
+def read(folder, text):
+    path = folder / "experiment.toml"
+    path.write_text(text)
+    return Experiment.read(path)
+
+
+def test_a_file_and_python_are_the_same_experiment(folder):
+    text = """
+[plan]
+folds = 4
+repeats = 2
+
+[[systems]]
+name = "BM25"
+system = "bm25(k1=0.5:3:6, b=0.25,0.75)"
+
+[[systems]]
+system = "ql-jm(lambda=0.3)"
+
+[[systems]]
+system = "ranker.py:rank(weight=0.5,1.0)"
+"""
+    of_file = read(folder, HEAD + text)
+    systems = of_file.check().systems
+    assert [system.name for system in systems] == ["BM25", "ql-jm", "rank"]
+    assert [len(system.search.points) for system in systems] == [12, 1, 2]
+    assert systems[0].search.points[1] == {"k1": 0.5, "b": 0.75}
+    of_python = Experiment(
+        collection=folder / "data",
+        systems={
+            "BM25": "bm25(k1=0.5:3:6, b=0.25,0.75)",
+            "ql-jm": System.of("ql-jm", parameters={"lambda": 0.3}),
+            "rank": f"{folder}/ranker.py:rank(weight=0.5,1.0)",
+        },
+        plan=KFold(4, repeats=2, seed=7),
+        measures=["nDCG@10", "AP"],
+        seed=7,
+    )
+    # It has versions, fingerprints of data and splits, all settings, and hashes of code.
+    assert of_python.run().manifest == of_file.run().manifest
+
+
+def test_all_problems_are_listed(folder):
+    text = """\
+measures = ["nDCG@10", "nDGC@5"]
+tune_for = "NumRet"
+seed = -1
+sede = 4
+rule = "first"
+
+[collection]
+source = "nowhere.jsonl"
+
+[plan]
+folds = "ten"
+foldz = 3
+
+[[systems]]
+system = "bm52"
+
+[[systems]]
+system = "bm25(b=0.5,1.5)"
+model = "bm25"
+
+[[systems]]
+system = "bm25(b=0.5,1.5)"
+
+[[systems]]
+name = "gone"
+system = "runs/*.run"
+
+[[systems]]
+system = "ranker.py:nothing"
+"""
+    with pytest.raises(InputError) as error:
+        read(folder, text).check()
+    first, *found = str(error.value).splitlines()
+    assert first == f"{folder}/experiment.toml: 13 problems, nothing was run"
+    for problem in (
+        "sede: unknown field; did you mean seed?",
+        "seed: should be greater than or equal to 0, not -1",
+        "rule: should be 'best' or 'one-se', not 'first'",
+        "measures[1]: ",
+        "tune_for: NumRet has no mean over queries",
+        "systems[0]: 'bm52' is not a model, a file or a function",
+        "systems[1].model: unknown field: use one of system, name, search, trials",
+        "systems[2]: bm25: b = 1.5 is outside 0 to 1",
+        "systems[3]: 'runs/*.run' is not a model, a file or a function",
+        "systems[4]: nothing: ranker.py has no 'nothing'",
+        "collection: ",
+        "plan.foldz: unknown field; did you mean folds?",
+        "plan: folds='ten': expected an integer of at least 2; 5 and 10 are usual",
+    ):
+        assert len([line for line in found if line.strip().startswith(problem)]) == 1, problem
+
+
+def test_a_file_that_cannot_be_read_says_where(folder):
+    with pytest.raises(InputError, match=r"experiment\.toml: not valid TOML: .*at line 2"):
+        read(folder, "seed = 1\nseed 2\n")
+    with pytest.raises(InputError, match=r"plan: 99 folds but only 24 queries"):
+        read(folder, f'{HEAD}plan = {{folds = 99}}\nsystems = ["bm25"]').check()
+
+
+def test_the_example_in_the_documentation_is_an_experiment(folder):
+    page = Path(__file__).parents[2] / "docs" / "experiments.md"
+    (example,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    (folder / "runs").mkdir()
+    for value in (0.1, 0.5):
+        (folder / "runs" / f"lambda={value}.run").write_text("q00 Q0 d000 1 1.0 t\n")
+    assert '"pydocs"' in example
+    prepared = read(folder, example.replace('"pydocs"', '"data"', 1)).check()
+    assert [len(system.search.points) for system in prepared.systems] == [6, 40, 3, 2]
+    assert len(prepared.splits) == 30
+
+
+# ---- from any folder ----------------------------------------------------------------------------
+
+
+WORDS = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
+OF_FILES = """
+measures = ["AP"]
+[collection]
+source = "data/docs.jsonl"
+queries = "data/queries.tsv"
+qrels = "data/qrels"
+[plan]
+kind = "given"
+folds = {file = "folds.tsv"}
+[[systems]]
+name = "mine"
+system = "code/ranker.py:rank(weight=0.5,1.0)"
+[[systems]]
+name = "runs"
+system = "*/a.run"
+"""
+CLASSES = """
+task = "classification"
+measures = ["accuracy"]
+[data]
+file = "table.csv"
+target = "y"
+features = ["x"]
+[plan]
+folds = 2
+[[systems]]
+estimator = "sklearn.neighbors:KNeighborsClassifier"
+space = {n_neighbors = [1, 3]}
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """An experiment whose data have oddities, which are noted with their places."""
+    place = tmp_path / "project"
+    (place / "data").mkdir(parents=True)
+    (place / "elsewhere").mkdir()
+    texts = {f"d{n}": " ".join(WORDS[(n * step) % 8] for step in range(1, 5)) for n in range(24)}
+    texts["d3"] = ""  # an empty document
+    lines = [json.dumps({"_id": one, "text": text}) + "\n" for one, text in texts.items()]
+    (place / "data" / "docs.jsonl").write_text("".join(lines))
+    queries = [f"q{n}\t{WORDS[n % 8]} {WORDS[(3 * n + 1) % 8]}\n" for n in range(8)]
+    (place / "data" / "queries.tsv").write_text("".join(queries))
+    judged = [f"q{n} 0 d{n} 1\nq{n} 0 d{n + 9} 2\nq{n} 0 absent{n} 1\n" for n in range(8)]
+    (place / "data" / "qrels").write_text("".join(judged))
+    (place / "code").mkdir()
+    (place / "code" / "ranker.py").write_text(RANKER)
+    (place / "folds.tsv").write_text("".join(f"q{n}\t{n % 2}\n" for n in range(8)))
+    for at, name in enumerate(("one", "two")):
+        rows = [f"q{n} Q0 d{n + at} 1 {1 + n + at} x\n" for n in range(8)]
+        (place / name).mkdir()
+        (place / name / "a.run").write_text("".join(rows))
+    (place / "experiment.toml").write_text(OF_FILES)
+    (place / "classes.toml").write_text(CLASSES)
+    rows = [f"{n % 5},{n % 2}\n" for n in range(20)]
+    (place / "table.csv").write_text("x,y\n" + "".join(rows))
+    return place
+
+
+def results_from(folder, output, *arguments):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        main(["run", *arguments, "--quiet", "-o", str(output)])
+    return table_bytes(output)
+
+
+@pytest.mark.parametrize("name", ["experiment.toml", "classes.toml"])
+def test_an_experiment_in_a_file_has_the_same_bytes(project, tmp_path, name):
+    here = results_from(project, tmp_path / "a", name)
+    there = project / "elsewhere"
+    spelled = f"..{os.sep}elsewhere{os.sep}..{os.sep}{name}"
+    assert results_from(there, tmp_path / "b", spelled) == here
+    assert results_from(there, tmp_path / "c", str(project / name)) == here
+    # It is the same experiment: a run that was interrupted goes on from anywhere.
+    assert results_from(project, tmp_path / "b", name, "--resume") == here
+    if name == "classes.toml":
+        return
+    # The notes name ids and no folders.
+    manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
+    said = " ".join(note["text"] for note in manifest["notes"])
+    for words in ("empty documents: 1 (d3)", "query q0 document absent0,"):
+        assert words in said
+    assert str(project) not in said
+    plan = {"kind": "given", "folds": "folds.tsv", "strict": True}
+    assert manifest["settings"]["plan"] == plan
+
+
+def test_an_experiment_of_a_command_has_the_same_bytes(project, tmp_path):
+    def arguments(folder):
+        data = [f"{folder}data/{name}" for name in ("docs.jsonl", "queries.tsv", "qrels")]
+        return [
+            data[0], "--queries", data[1], "--qrels", data[2], "--folds", "2", "-m", "AP",
+            "--system", f"mine={folder}code/ranker.py:rank", "--system", f"{folder}one/a.run",
+        ]  # fmt: skip
+
+    here = results_from(project, tmp_path / "a", *arguments(""))
+    there = project / "elsewhere"
+    assert results_from(there, tmp_path / "b", *arguments("../")) == here
+    assert results_from(there, tmp_path / "c", *arguments(f"{project}/")) == here

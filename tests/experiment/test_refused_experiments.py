@@ -1,0 +1,263 @@
+"""What cannot be done is said before anything runs: one table for each way to say it."""
+
+import numpy as np
+import pytest
+from experiment_data import liked, longer, overlap, small_collection
+
+import heldout
+from commands import refused
+from heldout import (
+    Collection,
+    Experiment,
+    HeldoutError,
+    HoldOut,
+    Index,
+    KFold,
+    Run,
+    System,
+    cross,
+    search,
+)
+
+COLLECTION = small_collection()
+
+
+def keep(train, test, candidates):
+    """A reranker that keeps the first stage as it is."""
+    del train, test
+    return candidates
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Run files, vectors, judgements and functions, where the texts of systems name them."""
+    monkeypatch.chdir(tmp_path)
+    index = Index.build(COLLECTION.documents)
+    for name, model in (("first", "bm25"), ("second", "ql-jm"), ("noise", "tf-idf")):
+        search(index, COLLECTION.queries, model, k=20).write(f"{name}.run")
+    COLLECTION.qrels.write("qrels.txt")
+    (tmp_path / "rank.py").write_text("def mix(train, test, candidates): ...\n")
+    (tmp_path / "broken.py").write_text("import no_such_package_at_all\n")
+    ids = {"docs": COLLECTION.documents.ids, "queries": COLLECTION.queries.ids}
+    for name, own in (ids | {"few": list(ids["docs"])[1:]}).items():
+        np.save(f"{name}.npy", np.ones((len(own), 2), np.float32))
+        (tmp_path / f"{name}.ids").write_text("".join(f"{one}\n" for one in own))
+    return tmp_path
+
+
+def complaint(**fields):
+    """What an experiment says, or nothing if it is sound."""
+    given = {"collection": COLLECTION, "systems": ["bm25"], "plan": KFold(3)}
+    try:
+        Experiment(**given | fields).check()
+    except HeldoutError as error:
+        return str(error)
+    return ""
+
+
+# ---- fields -------------------------------------------------------------------------------------
+
+
+RERANKS = System.of(keep, first="bm25", comparable=True)
+PARTS = {"kind": "holdout", "test": 0.3, "validation": 0.2}
+ALONE = {"by": "document", "plan": {"kind": "holdout", "test": 0.3}}
+LEARNS = System.of(liked, comparable=True)
+FIELDS = [
+    ({"colection": "pydocs"}, "colection: unknown field; did you mean collection?"),
+    ({"systems": []}, "name at least one system"),
+    ({"systems": ["bm25", "bm25(k1=2)"]}, "2 systems are called 'bm25'"),
+    ({"systems": [3]}, "is not a system"),
+    ({"baseline": "x"}, "unknown system 'x'"),
+    ({"measures": []}, "not a list of measures"),
+    ({"measures": ["RelString@5"]}, "has no mean"),
+    ({"plan": cross(KFold(2), KFold(2)), "by": "document"}, "does not fit"),
+    ({"plan": {"kind": "given"}}, "plan: folds is missing"),
+    ({"plan": {"folds": 1}}, "at least 2"),
+    ({"level": 2}, "between 0.5 and 1"),
+    ({"level": 0.05}, "did you mean 0.95"),
+    ({"inner": 1}, "inner: should be greater than or equal to 2, not 1"),
+    ({"analyzer": {"stemmer": "klingon"}}, "klingon"),
+    ({"collection": Collection(["a", "b"], {"q": "a", "r": "b"})}, "no judgements"),
+    # Documents are held out.
+    ({"systems": [overlap], "by": "document"}, "say whether scores from different fits"),
+    ({"systems": [overlap], "by": "both"}, "say whether scores from different fits"),
+    ({"by": "document", "method": "x"}, "method: should be 'pooled', "),
+    ({"by": "document", "target_size": 0}, "target_size: should be greater than or equal to 1"),
+    ({"by": "document", "target_size": 10**7}, "target_size: 10,000,000: the sample has 60 doc"),
+    ({"by": "document", "measures": ["Bpref"], "target_size": 999}, "Bpref cannot"),
+    ({"by": "document", "measures": ["AP_IA"]}, "whole ranked lists"),
+    ({"method": "per-fold"}, "only for held-out documents"),
+    ({"by": "both", "target_size": 500}, "are pooled"),
+    (ALONE | {"target_size": 500}, "evaluated alone"),
+    (ALONE | {"method": "per-fold"}, "evaluated alone"),
+    (
+        ALONE | {"systems": System.of(overlap, comparable=True), "method": "training"},
+        "method: is only for built-in models",
+    ),
+    (
+        {"by": "both", "plan": cross(KFold(2), HoldOut(0.2))},
+        "when queries and documents are held out, both need folds",
+    ),
+    # A validation part.
+    (
+        {"systems": LEARNS, "plan": PARTS, "inner": 3},
+        "inner: parameters are chosen on the validation part of the plan",
+    ),
+    (
+        {"systems": LEARNS, "by": "both", "plan": cross(KFold(2), HoldOut(0.3, validation=0.2))},
+        "plan.validation: queries and documents are held out: give both plans a validation",
+    ),
+    # Rerankers.
+    (
+        {"systems": [System.of(keep, first="bm25")], "by": "document"},
+        "scores in different folds must be",
+    ),
+    ({"systems": [RERANKS], "by": "both"}, "hold out one of them"),
+    (ALONE | {"systems": [RERANKS]}, "which needs folds"),
+    (
+        {"systems": [System.of(longer, "mine"), System.of(keep, first="mine")]},
+        "mine cannot be reranked: its ranking",
+    ),
+]
+
+
+def test_fields_that_cannot_be_are_named():
+    for fields, message in FIELDS:
+        assert message in complaint(**fields), fields
+
+
+# ---- texts of systems ---------------------------------------------------------------------------
+
+
+TWO = "first.run, second.run"
+TEXTS = [
+    ("bm52", "'bm52' is not a model, a file or a function"),
+    ("bm25(k1=0.5, k1=1:2:3)", "k1 is given twice"),
+    ("bm25(k1)", "is not a parameter"),
+    ("bm25(k2=1)", "has no parameter k2"),
+    ("bm25(k1=low)", "k1 = 'low' is not a number"),
+    ("bm25(b=0.5,1.5)", "b = 1.5 is outside 0 to 1"),
+    ("bm25(learns=false)", "learns would have no effect"),
+    ("no-such-file.run", "is not a model, a file or a function"),
+    ("broken.py:rank", "broken.py failed: ModuleNotFoundError"),
+    # A missing comma is not a part of a value.
+    ("rank.py:mix(weight=1 comparable=true)", "weight=1 comparable=true: a comma is missing"),
+    ("bm25(k1=0.5:3:6 b = 0.4)", "bm25: k1=0.5:3:6 b = 0.4: a comma is missing before b"),
+    ("bm25(k1=0.9, b=0.3, 0.4 k3=2)", "bm25: b=0.3, 0.4 k3=2: a comma is missing before k3"),
+    (f"wsum({TWO}, norm=minmax w=0,1)", "norm=minmax w=0: a comma is missing before w"),
+    ("rerank(first=bm25(k1=0.9, b=0.4), function=rank.py:mix depth=9)", "missing before depth"),
+    # Fusions.
+    ("wsum(first.run, secnd.run, w=0.5)", "secnd.run is neither another system"),
+    ("wsum()", "fuses two or more parts, got 0"),
+    ("wsum(first.run, w=0.5)", "fuses two or more parts, got 1"),
+    ("wsum(first.run, first.run, w=0.5)", "first.run is given twice"),
+    (f"wsum({TWO})", "wsum needs weights: write w=0:1:11"),
+    (f"wsum({TWO}, w=2)", "w=2: expected a number between 0 and 1"),
+    (f"wsum({TWO}, w=a,b)", "w='a': expected a number between 0 and 1"),
+    (f"wsum({TWO}, k=3, w=0.5)", "wsum has no k: it is a parameter of rrf"),
+    (f"rrf({TWO}, w=0.5)", "rrf of 2 parts has no parameter w"),
+    (f"wsum({TWO}, w=0.5, norm=x)", "norm='x': expected one of"),
+    (f"rrf({TWO}, norm=minmax)", "rrf uses ranks alone: leave out norm=minmax"),
+    (f"wsum({TWO}, noise.run, w=1,2)", "no 3 of its values add up to 1"),
+    ("rrf(first.run, *.run)", "add it to the systems, such as part=*.run"),
+    ("a=rrf(a, noise.run)", "a is neither another system"),
+    (f"rrf({TWO}, k=-1)", "k is -1: expected a number of at least 0"),
+    # Rerankers.
+    ("rerank(first=bm25)", "rerank needs function"),
+    ("rerank(function=rank.py:mix)", "rerank needs first"),
+    ("rerank(bm25, function=rank.py:mix)", "'bm25' is not a parameter"),
+    ("rerank(first=bm25, function=rank.py)", "rerank needs function: write"),
+    ("rerank(first=bm25, function=rank.py:none)", "rank.py has no 'none'"),
+    ("rerank(first=bm25, function=rank.py:mix, depth=0)", "must be a positive integer, not 0"),
+    ("rerank(first=bm25, function=rank.py:mix, depth=5, depth=6)", "depth is given twice"),
+    ("rerank(first=none, function=rank.py:mix)", "none is neither another system of this"),
+    ("rerank(first=bm25(k1=1,2), function=rank.py:mix)", "must be a system of its own"),
+    ("rerank(first=mix, function=rank.py:mix)", "mix is neither another system"),
+    # Vectors.
+    ("vectors(docs.npy)", "vectors needs two files, got 1"),
+    ("vectors(docs.npy, none.npy)", "none.npy: no such file"),
+    ("vectors(docs.npy, queries.npy, metric=l2)", "unknown metric 'l2': expected cosine or ip"),
+    ("vectors(docs.npy, queries.npy, k=3)", "vectors have no parameter k"),
+]
+SEVERAL = [
+    ([f"a=rrf({TWO})", "b=rrf(a, noise.run)"], "a cannot be fused: it is a fusion"),
+    ([System.of(overlap, "f"), "rrf(f, first.run)"], "f cannot be fused: its ranking of a qu"),
+]
+
+
+@pytest.mark.usefixtures("folder")
+def test_texts_that_name_no_system_are_refused(capsys):
+    for text, message in TEXTS:
+        assert message in complaint(systems=[text]), text
+        if "wsum" in text or "rrf" in text:  # with judgements alone, too
+            assert message in complaint(systems=[text], collection={"qrels": "qrels.txt"}), text
+    for systems, message in SEVERAL:
+        assert message in complaint(systems=systems), systems
+    for fields, message in (
+        ({"index": Index.build(["a", "b"])}, "not an index of these documents"),
+        ({"systems": ["vectors(few.npy, queries.npy)"]}, "for 1 of 60 documents: d000"),
+    ):  # seen when files are opened
+        with pytest.raises(HeldoutError, match=message):
+            Experiment(**{"collection": COLLECTION, "systems": ["bm25"]} | fields).run()
+    command = ["run", "qrels.txt", "--system", "rerank(first=bm25)"]
+    assert "rerank needs function" in refused(capsys, *command)
+
+
+# ---- options of systems -------------------------------------------------------------------------
+
+
+OPTIONS = [
+    ("bm25", {"comparable": True}, "comparable would have no effect on it; it takes param"),
+    ("bm25", {"first": "ql-jm"}, "bm25: first would have no effect"),
+    ("bm25", {"parts": ["a", "b"]}, "bm25: parts would have no effect"),
+    (System.of("bm25"), {"search": "random", "trials": 2}, "search, trials would have no eff"),
+    (Run.of({"q": {"d": 1.0}}), {"learns": True}, "run: learns would have no effect"),
+    (type("Ranker", (), {"fit": 0, "predict": 0}), {"learns": False}, "Ranker: learns would"),
+    (dict, {"first": "bm25", "kind": "function"}, "a reranker is a function"),
+    ("bm25(k1=1,2)", {"search": "tpe"}, "search = 'tpe': expected one of grid, random, optu"),
+    ("bm25(k1=1,2)", {"search": "optuna"}, "trials = None: expected a positive integer"),
+    ("bm25(k1=1,2)", {"search": "random", "trials": 0}, "trials = 0: expected a positive"),
+    ("bm25(k1=1,2)", {"trials": 3}, "trials is for search ="),
+    ("bm25", {"search": "optuna", "trials": 3}, "trials is the number of points drawn from"),
+    ({"a": "a.run"}, {"search": "optuna", "trials": 3}, "search, trials would have no effect"),
+]
+
+
+def test_options_without_effect_are_refused():
+    for given, options, message in OPTIONS:
+        with pytest.raises(HeldoutError) as error:
+            System.of(given, **options)
+        assert message in str(error.value), (given, options)
+
+
+# ---- commands -----------------------------------------------------------------------------------
+
+
+SEARCHES = [
+    (["docs.npy"], "give vectors of queries"),
+    (["docs.npy", "--queries", "topics.txt"], "give vectors of queries"),
+    (
+        ["docs.npy", "--queries", "queries.npy", "--query", "words"],
+        "--query is for collections and an index",
+    ),
+    (["pydocs", "--metric", "ip"], "--metric is for vectors"),
+    (["docs.npy", "--queries", "none.npy"], "none.npy: no such file"),
+]
+
+
+@pytest.mark.usefixtures("folder")
+def test_commands_that_search_vectors_are_refused(capsys):
+    for arguments, message in SEARCHES:
+        assert message in refused(capsys, "search", *arguments), arguments
+
+
+def test_predictions_are_not_rankings():
+    classes = Experiment(
+        task="classification",
+        data=([[n, n % 2] for n in range(20)], ["ab"[n % 2] for n in range(20)]),
+        systems=[{"estimator": "sklearn.naive_bayes:GaussianNB"}],
+        plan=KFold(2),
+        measures=["accuracy"],
+    ).run()
+    with pytest.raises(heldout.InputError, match="does not rank"):
+        classes.runs(classes.systems[0])
