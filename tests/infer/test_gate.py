@@ -1,9 +1,8 @@
 """Gates: they read the claims of a comparison, and say so in words and in JSON."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from inference_data import of_classes
 from scipy import stats
 
 from heldout import InputError, Scores, compare
@@ -96,19 +95,9 @@ def three(rng):
     return {"given": Scores("AP", ("old", "new", "other"), range(30), values)}
 
 
-def predictions(rng, noise=0.0):
-    truth = rng.integers(0, 2, 60)
-    systems = {}
-    for name, right in (("old", 0.6), ("new", 0.75)):
-        guess = np.where(rng.random(60) < right, truth, 1 - truth)
-        systems[name] = (guess + rng.normal(0, noise, 60)).tolist() if noise else guess.tolist()
-    return {"given": truth.tolist(), "systems": systems}
-
-
-def texts(rng):
-    found = predictions(rng)
-    said = {name: [" ".join("ab"[x] * 5) for x in v] for name, v in found["systems"].items()}
-    return {"given": [" ".join("ab"[x] * 5) for x in found["given"]], "systems": said}
+def classes(rng):
+    seed = int(rng.integers(1000))
+    return {"given": [of_classes("old", 0.3, 60, seed), of_classes("new", 0.8, 60, seed)]}
 
 
 DESIGNS = {  # settings, data, and how many of them
@@ -117,10 +106,9 @@ DESIGNS = {  # settings, data, and how many of them
     "tuned": ({}, tuned, 24),
     "machine": ({}, judged_twice, 8),
     "several": ({"baseline": "old", "replicates": 1000}, three, 8),
-    "F1": ({"measure": "F1"}, predictions, 5),
-    "AUC": ({"measure": "AUC"}, lambda rng: predictions(rng, 0.5), 8),
-    "BLEU": ({"measure": "BLEU", "replicates": 1000}, texts, 4),
-    "order": ({"measure": "median-AE"}, lambda rng: predictions(rng, 0.5), 3),
+    "F1": ({"measure": "F1"}, classes, 5),
+    "AUC": ({"measure": "AUC"}, classes, 8),
+    "order": ({"measure": "average-precision"}, classes, 3),
 }
 
 
@@ -149,7 +137,7 @@ def test_a_gate_cannot_contradict_the_claim(design):
                 assert result.interval[1:3] == pytest.approx((low, high))
                 assert result.passed == (low > -margin and (kind[0] == "n" or high < margin))
                 assert result.passed == (result.p <= 0.05)
-    assert len(passed) == 2 or design in {"BLEU", "F1", "order"}
+    assert len(passed) == 2 or design in {"F1", "order"}
 
 
 @pytest.mark.parametrize("lower", [False, True])
@@ -207,32 +195,6 @@ def test_few_differing_units_make_the_interval_wider():
     note = next(note for note in found.warnings if note.code == "few-differ")
     assert note.text.startswith("systems differ on few of the 60 units (new - old 3)")
     assert compare(table(NOISE)).claims[0].difference.method == "t"
-
-
-def test_losses_on_few_queries_do_not_pass():
-    """A system that fails on one query in fifty loses .02 on average: more than .01."""
-    rng = np.random.default_rng(5)
-    passed = 0
-    for _ in range(100):
-        gaps = np.where(rng.random(50) < 0.02, -1.0, 0.0)
-        passed += only(gate(compare(table(gaps), tests=["t"]), "non-inferior", 0.01)).passed
-    assert passed <= 0.05 * 100
-
-
-def test_a_constant_difference_is_no_more_than_its_signs():
-    for count, side, p in (
-        (2, "two-sided", 0.5),
-        (2, "greater", 0.25),
-        (6, "two-sided", 2**-5),
-        (6, "less", 1.0),
-    ):
-        for settings in ({"tests": ["t"]}, {"tests": ["randomization"]}, {"test_share": 0.1}):
-            found = compare(table([0.125] * count), alternative=side, **settings)
-            assert found.claims[0].adjusted == p, settings
-            if side == "two-sided":
-                assert np.isfinite(found.claims[0].difference.low) == (p <= 0.05)
-            if side == "greater":
-                assert not only(gate(found, "better")).passed
 
 
 def test_what_would_pass_too_often_is_refused():

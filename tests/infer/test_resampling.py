@@ -1,7 +1,5 @@
 """Resampled sums: counting all cases, tests of means, and sacrebleu on the same texts."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -14,7 +12,6 @@ from scipy.stats import binomtest
 from heldout import ClassPredictions, InputError, Segments, compare, evaluate, parse_measure
 from heldout.data.segments import Texts
 from heldout.infer import resampling
-from heldout.infer.bootstrap import shift_test
 from heldout.infer.randomization import mcnemar_test, randomization_test
 from heldout.infer.resampling import MOST, Replicates, bootstrap, swap_test, whole_units
 from heldout.infer.scored_inputs import system_interval
@@ -194,29 +191,6 @@ def test_shift_test_counts_draws():
             assert abs(found.p - expected) < 4 * max(found.error, 1e-5)
 
 
-def test_of_means_the_shift_test_is_that_of_means():
-    values = np.random.default_rng(1).normal(0.1, 0.6, 150)
-    one, other = (np.column_stack([column, np.ones(150)]) for column in (values, np.zeros(150)))
-    found = draws_of(one, other, ratio, replicates=20_000, seed=7).shift_test()
-    wanted = shift_test(values, replicates=20_000, seed=8)
-    assert abs(found.p - wanted.p) < 4 * np.hypot(found.error, wanted.error)
-    assert 0.05 < wanted.p < 0.5
-
-
-def test_interval_of_bleu_is_that_of_drawn_corpora():
-    """Against corpora drawn and scored one by one."""
-    one = counts(80, 2)
-    source = np.random.default_rng(3)
-    plain = [float(BLEU(one[source.integers(0, 80, 80)].sum(axis=0)[None])[0]) for _ in range(4000)]
-    drawn = bootstrap([units(one, BLEU)], replicates=10_000, seed=0)[:, 0]
-    replicates = Replicates(drawn, units(one, BLEU).value(), 0.0, 80, 0)
-    found, narrow = replicates.interval(), replicates.interval(0.5)
-    low, high = np.quantile(plain, [0.025, 0.975])
-    assert found.low == pytest.approx(low, abs=0.08 * (high - low))
-    assert found.high == pytest.approx(high, abs=0.08 * (high - low))
-    assert found.low < narrow.low < found.estimate < narrow.high < found.high
-
-
 def many_classes(classes=30, size=400):
     """Two classifiers of many classes, one a little better."""
     source = np.random.default_rng(3)
@@ -261,18 +235,6 @@ def test_groups_are_drawn_as_a_whole():
         assert set(np.unique(found)) == {0.0, 0.75, 1.0}
         assert np.mean(found == 0.75) == pytest.approx(0.5, abs=0.03)
         assert (whole.size, whole.value()) == (2, 0.75)
-
-
-def test_wrong_settings_are_refused():
-    first, second = guesses(1, 9)
-    for wrong, words in (
-        ({"replicates": 0}, "replicates=0"),
-        ({"alternative": "both"}, "alternative="),
-    ):
-        with pytest.raises(InputError, match=words):
-            swap_test(units(first, f1), units(second, f1), **wrong)
-    with pytest.raises(InputError, match="level=95"):
-        draws_of(first, second, f1, replicates=10).interval(95)
 
 
 # Texts
