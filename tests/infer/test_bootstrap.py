@@ -13,7 +13,6 @@ from scipy import stats
 from heldout import InputError
 from heldout.infer import bootstrap
 from heldout.infer.bootstrap import bootstrap_interval, shift_p_of_replicates, shift_test
-from heldout.infer.draws import drawn_sums
 
 
 def test_ten_folds():
@@ -77,14 +76,6 @@ def test_differences_without_variance_have_the_p_of_the_randomization_test():
     assert (outcome.p, outcome.statistic, outcome.method) == (2**-5, 0.25, "no variance")
     assert shift_test([0.2] * 6, alternative="greater").p == 2**-6
     assert shift_test([0.2] * 6, alternative="less").p == 1
-
-
-def test_draws_have_the_moments_of_sums_of_independent_units():
-    values, others = np.random.default_rng(9).normal(size=(2, 40))
-    sums, theirs = (np.concatenate(list(drawn_sums(row, 40_000, 5))) for row in (values, others))
-    assert sums.mean() == pytest.approx(values.sum(), abs=4 * math.sqrt(40 / 40_000))
-    covariance = np.cov(values, others, ddof=0)  # equal seeds: the same draws
-    assert np.cov(sums, theirs) == pytest.approx(40 * covariance, abs=1.5)
 
 
 def test_threads_do_not_matter(monkeypatch):

@@ -70,7 +70,7 @@ def test_tukey_on_the_block_design_on_request(three):
 
 
 def test_letters_follow_the_order_of_the_systems():
-    values = np.random.default_rng(1).normal(0, 0.1, (40, 4)) + [0.1, 0.5, 0.5, 0.9]
+    values = np.random.default_rng(1).normal([0.1, 0.5, 0.5, 0.9], 0.1, (40, 4))
     for higher, letters in ((True, "cbba"), (False, "abbc")):
         rows = compare(scores_of(values, higher_is_better=higher), replicates=999).systems
         assert "".join(row.letters for row in rows) == letters

@@ -97,7 +97,7 @@ def three(rng):
 
 def classes(rng):
     seed = int(rng.integers(1000))
-    return {"given": [of_classes("old", 0.3, 60, seed), of_classes("new", 0.8, 60, seed)]}
+    return {"given": [of_classes("old", 0.3, 60, seed), of_classes("new", 0.6, 60, seed)]}
 
 
 DESIGNS = {  # settings, data, and how many of them

@@ -70,17 +70,6 @@ def test_t_interval_and_t_test_agree(differences, level):
             assert shifted.p() == pytest.approx(1 - level, rel=1e-6)
 
 
-def test_hall_is_t_without_skewness_and_turns_with_it():
-    even = np.array([1.0, 2.0, 4.0, 6.0, 7.0])
-    assert hall_interval(even) == t_interval(even)
-    skewed = np.array([0.0, 0.0, 0.0, 0.1, 0.1, 0.2, 0.2, 0.3, 0.5, 2.0])
-    found, plain, turned = hall_interval(skewed), t_interval(skewed), hall_interval(1 - skewed)
-    assert plain.low < found.low < found.estimate < plain.high < found.high
-    assert (1 - turned.high, 1 - turned.low) == pytest.approx((found.low, found.high))
-    scaled = hall_interval(100 * skewed)
-    assert (scaled.low, scaled.high) == pytest.approx((100 * found.low, 100 * found.high))
-
-
 def test_halls_bounds_solve_the_transformed_equation():
     """g(T) = T + aT^2 / 3 + a^2 T^3 / 27 + a / 6, a = skewness / root(n), is t at the bounds."""
     sample = np.random.default_rng(4).exponential(1, 15)

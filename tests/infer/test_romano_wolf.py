@@ -132,15 +132,11 @@ def test_a_baseline_equals_the_slow_implementation(monkeypatch):
 
 @pytest.mark.parametrize("single", [10**8, 0])
 def test_near_copies_hide_no_difference(monkeypatch, single):
-    """They cannot be significant themselves, and must not keep other pairs from it."""
+    """They cannot be significant themselves, and do not keep other pairs from it."""
     monkeypatch.setattr(module, "SINGLE", single)
-    values = near_copies()
-    alone = romano_wolf(values[:, :3], replicates=1999)
-    found = romano_wolf(values, replicates=1999)
-    assert alone.p[2, 0] < 0.05
+    found = romano_wolf(near_copies(), replicates=1999)
     assert found.p[2, 0] < 0.05
-    assert found.p[3, 0] > 0.5
-    assert found.p[4, 3] > 0.5
+    assert min(found.p[3, 0], found.p[4, 3]) > 0.5
 
 
 def test_replicates_are_the_bootstrap():

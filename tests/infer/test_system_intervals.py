@@ -12,8 +12,6 @@ from heldout.infer import resampling, scored_inputs, scoring
 from heldout.infer.intervals import wilson
 from heldout.infer.resampling import MANY_UNITS, affordable
 from heldout.infer.scored_inputs import system_interval
-from heldout.infer.scoring import jackknife
-from heldout.measure.base import Sums
 from heldout.measure.prediction.evaluate import evaluate_predictions
 
 
@@ -114,17 +112,6 @@ def test_counted_kinds_give_the_same_numbers_for_any_size(monkeypatch):
         counted = compare(CLASSED[:2], name, replicates=3000)
         assert counted.claims == expected.claims
         assert counted.systems == expected.systems
-
-
-def test_kinds_stand_for_rows_in_the_jackknife():
-    source = np.random.default_rng(1)
-    table, kinds = source.random((5, 3)), source.integers(0, 5, 40)
-
-    def score(sums):
-        return sums[:, 0] / (sums[:, 1] + sums[:, 2])
-
-    expected = jackknife(Sums(table[kinds], score))
-    assert jackknife(Sums(table, score, kinds=kinds)) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("rest", ["", "weights", "groups"])
