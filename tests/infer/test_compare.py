@@ -1,32 +1,15 @@
 """Comparisons as a whole: what is chosen, what is said, what is refused."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
+from inference_data import SAKAI, A, B, codes, scores_of
 
-from heldout import InputError, Scores, compare, read_scores
+from heldout import InputError, Scores, compare
 from heldout.report import text
-
-# The ten folds of the worked example (means .41 and .48).
-A = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
-B = [0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8]
-# Sakai, Laboratory Experiments in Information Retrieval, Table 5.1, in tenths.
-SAKAI = {
-    "X": [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
-    "Y": [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
-    "Z": [0, 0, 2, 1, 3, 3, 1, 2, 4, 4, 4, 3, 3, 2, 2, 2, 1, 5, 4, 3],
-}
-
-
-def scores_of(table, **more):
-    named = {
-        name: {f"q{at}": value for at, value in enumerate(values)} for name, values in table.items()
-    }
-    return Scores.of(named, "AP", **more)
 
 
 @pytest.fixture
@@ -36,30 +19,34 @@ def two():
 
 @pytest.fixture
 def three():
-    return scores_of({name: [value / 10 for value in row] for name, row in SAKAI.items()})
+    return scores_of(dict(zip("XYZ", SAKAI.T, strict=True)))
+
+
+# What is chosen
 
 
 def test_two_systems_get_randomization_and_t_side_by_side(two):
     result = compare(two)
     (claim,) = result.claims
-    assert (claim.first, claim.second) == ("B", "A")
+    assert (claim.first, claim.second, result.baseline) == ("B", "A", "A")
     p = {outcome.test: outcome.p for outcome in claim.outcomes}
     assert p["randomization"] == pytest.approx(0.40625, abs=1e-12)
     assert p["t"] == pytest.approx(0.29771506, abs=1e-8)
     assert claim.adjusted == p["randomization"]
     assert claim.difference.estimate == pytest.approx(0.07)
     assert (claim.effects.wins, claim.effects.ties, claim.effects.losses) == (4, 4, 2)
+    assert "99.9% CI" in str(compare(two, level=0.999))
 
 
 def test_one_tail_asks_whether_the_new_system_is_better(two):
     greater = compare(two, alternative="greater")
     assert greater.claims[0].outcomes[0].p == pytest.approx(0.203125, abs=1e-12)
-    assert any("one-sided" in warning.text for warning in greater.warnings)
-
-
-def test_better_is_lower_where_lower_is_better():
+    assert "one-tail" in codes(greater.warnings)
+    # Better is lower where lower is better.
     errors = scores_of({"A": A, "B": B}, higher_is_better=False)
     assert compare(errors, alternative="less").claims[0].outcomes[0].p == pytest.approx(0.203125)
+    effects = compare(errors).claims[0].effects
+    assert (effects.wins, effects.losses) == (2, 4)
 
 
 def test_tukey_on_the_block_design_on_request(three):
@@ -70,30 +57,150 @@ def test_tukey_on_the_block_design_on_request(three):
     assert p["Y", "Z"] == pytest.approx(0.8549631811, abs=1e-8)
     assert result.anova.systems.f == pytest.approx(2.475, abs=5e-4)
     assert {row.letters for row in result.systems} == {"a"}
+    content = result.to_dict()
+    assert content["anova"]["systems"]["f"] == pytest.approx(2.475, abs=5e-4)
+    assert len(content["claims"]) == 3
+    assert content["claims"][0]["p_adjusted"] == pytest.approx(0.2566977464, abs=1e-9)
+    assert content == json.loads(json.dumps(content))
+    # F(2, 38) = 2.475, p = 0.0976
+    shown = text(compare(three), full=True).split()
+    assert shown[shown.index("systems", shown.index("source")) :][:6][1::3] == ["2", "2.475"]
+    assert "0.0976" in shown
+    assert {"Friedman", "Greenhouse-Geisser"} <= set(shown)
 
 
-@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh"])
-def test_corrections_never_lower_a_p_value(three, correction):
-    result = compare(three, correction=correction)
-    assert all(claim.adjusted >= claim.outcomes[0].p for claim in result.claims)
+def test_letters_follow_the_order_of_the_systems():
+    values = np.random.default_rng(1).normal([0.1, 0.5, 0.5, 0.9], 0.1, (40, 4))
+    for higher, letters in ((True, "cbba"), (False, "abbc")):
+        rows = compare(scores_of(values, higher_is_better=higher), replicates=999).systems
+        assert "".join(row.letters for row in rows) == letters
+    rows = compare(scores_of(values), baseline="s0", replicates=999).systems
+    assert {row.letters for row in rows} == {""}
 
 
-@pytest.mark.parametrize("copies", [2, 3])
-def test_a_system_is_not_better_than_its_copy(copies):
-    result = compare(scores_of({f"s{number}": A for number in range(copies)}))
-    assert all(claim.adjusted == 1 for claim in result.claims)
+def test_a_system_is_not_better_than_its_copy():
+    for copies in (2, 3):
+        result = compare(scores_of({f"s{number}": A for number in range(copies)}))
+        assert all(claim.adjusted == 1 for claim in result.claims)
 
 
-def test_zeros_and_ones_get_mcnemar():
+def test_a_constant_difference_is_told_without_nan():
+    result = compare(scores_of({"A": A, "B": A + 0.5}))
+    content = result.to_dict()
+    assert content == json.loads(json.dumps(content, allow_nan=False))
+    assert content["claims"][0]["p_adjusted"] == pytest.approx(2 / 2**10)
+    assert str(result).startswith("B is significantly better than A")
+    assert "constant-difference" in codes(result.warnings)
+
+
+def test_zeros_and_ones_get_mcnemar_and_wilson():
     scores = scores_of({"A": [0, 0, 0, 1, 0, 0, 1, 0], "B": [1, 1, 1, 1, 1, 1, 0, 1]})
-    outcome = compare(scores).claims[0].outcomes[0]
+    result = compare(scores)
+    (outcome,) = result.claims[0].outcomes  # the randomization test is the same
     assert outcome.test == "mcnemar"
     assert outcome.p == pytest.approx(2 * 8 / 128)  # 6 against 1: P(X >= 6 of 7), both tails
-    assert len(compare(scores).claims[0].outcomes) == 1  # the randomization test is the same
+    assert {row.mean.method for row in result.systems} == {"Wilson"}
+
+
+def test_folds_get_the_corrected_t_test(two, three):
+    result = compare(two, test_share=1 / 9)
+    assert result.claims[0].outcomes[0].test == "corrected-t"
+    assert result.claims[0].outcomes[0].p > result.claims[0].outcomes[1].p
+    assert any("rely on corrected-t" in one.text for one in result.warnings)
+    result = compare(three, test_share=1 / 9)
+    assert result.analysis.correction == "holm"
+    assert all(claim.outcomes[0].test == "corrected-t" for claim in result.claims)
+    asked = compare(two, test_share=1 / 9, tests=["sign"]).claims[0].outcomes
+    assert [one.test for one in asked] == ["sign", "corrected-t"]
+
+
+def test_the_test_that_was_asked_for_decides(three):
+    result = compare(three, tests=["wilcoxon"])
+    assert result.analysis.correction == "holm"
+    assert result.claims[0].difference.method == "t, Bonferroni"
+    assert "simultaneous 95% CI" in result.to_dict()["claims"][0]["sentence"]
+    for correction in ("holm", "bonferroni", "bh"):
+        claims = compare(three, correction=correction).claims
+        assert all(claim.adjusted >= claim.outcomes[0].p for claim in claims)
+    with pytest.raises(InputError, match="pass baseline="):
+        compare(three, alternative="greater")
+    assert compare(three, alternative="greater", baseline="X").claims[0].adjusted > 0.5
+
+
+def test_the_seed_decides_and_threads_do_not(monkeypatch):
+    values = np.random.default_rng(3).random((60, 3))
+    results = []
+    for threads, seed in (("1", 7), ("2", 7), ("2", 8)):
+        monkeypatch.setenv("HELDOUT_THREADS", threads)
+        results.append(compare(scores_of(values), baseline="s0", seed=seed).to_dict())
+    assert results[0] == results[1]
+    assert results[0] != results[2]
+
+
+def test_progress_counts_the_pairs():
+    values, seen = np.random.default_rng(1).random((12, 4)), []
+    compare(scores_of(values), progress=lambda done, of: seen.append((done, of)))
+    assert seen == [(number, 6) for number in range(1, 7)]
+
+
+def test_frames_have_a_row_per_claim(two, three):
+    found = compare(two)
+    frame = found.to_frame()
+    assert frame.height == 1
+    assert found.to_frame("pandas").to_dict("records") == frame.to_dicts()
+    with pytest.raises(InputError, match="library='arrow': expected polars or pandas"):
+        found.to_frame("arrow")
+    assert frame["p_randomization"][0] == pytest.approx(0.40625)
+    result = compare(three)
+    assert result.to_frame()["first_mean"].to_list() == pytest.approx(
+        [SAKAI.mean(0)["XYZ".index(claim.first)] for claim in result.claims]
+    )
+
+
+# What is said
+
+
+def with_judged(shares):
+    return replace(scores_of({"A": A, "B": B}), judged=shares)
+
+
+def ties(share):
+    gaps = np.r_[np.zeros(round(20 * share)), np.linspace(0.1, 0.3, 20 - round(20 * share))]
+    return {"A": np.full(20, 0.5), "B": 0.5 + gaps}
+
+
+MISSING = {"A": {"q1": 0.1, "q2": 0.9, "q3": 0.5}, "B": {"q3": 0.6, "q2": 0.8, "q4": 0}}
+AB, PAIR = {"A": A, "B": B}, {"A": A[:9], "B": B[:9]}
+SAID = [  # what is compared, how, a code, and a fragment; none if it is not said
+    (AB, {"alternative": "less"}, "one-tail", "fixed in advance"),
+    (AB, {}, "one-tail", None),
+    (AB, {}, "few-units", None),
+    (PAIR, {}, "few-units", "only 9"),
+    (AB, {"tests": ["bootstrap-shift"]}, "bootstrap-shift", r"below 100 units \(here 10\)"),
+    (AB, {"tests": ["sign", "wilcoxon"]}, "other-hypothesis", "do not test whether"),
+    (with_judged((1.0, 0.6)), {}, "judged-apart", "judging: A 100%, B 60%"),
+    (with_judged((1.0, 0.96)), {}, "judged-apart", None),
+    (MISSING, {}, "missing-left-out", "2 units left out .* for them: q1, q4"),
+    (ties(0.6), {}, "many-ties", "A and B have equal scores on 60% of the units"),
+    (ties(0.5), {}, "many-ties", None),
+    (AB, {"tuned": ["B"]}, "tuned-one", "B was tuned but A was not"),
+    (AB, {"tuned": ["A", "B"]}, "tuned-one", None),
+    (AB, {"correction": "holm"}, "nothing-to-correct", "holm was not used"),
+    (AB, {"test_share": 0.1}, "folds-independent", "t treats folds as independent"),
+    (AB, {"test_share": 0.1, "tests": ["corrected-t"]}, "folds-independent", None),
+]
+
+
+def test_notes_are_given_where_they_are_due():
+    for given, settings, code, fragment in SAID:
+        found = compare(given, **settings).warnings
+        assert (code in codes(found)) == (fragment is not None), (settings, code)
+        said = " ".join(one.text for one in found if one.code == code)
+        assert re.search(fragment or "", said), (fragment, said)
 
 
 @pytest.mark.parametrize(
-    ("units", "systems", "settings", "codes"),
+    ("units", "systems", "settings", "expected"),
     [
         (25, 4, {}, set()),
         (25, 4, {"tests": ["t"]}, {"liberal-correction"}),
@@ -102,6 +209,7 @@ def test_zeros_and_ones_get_mcnemar():
         (25, 4, {"correction": "bh"}, {"liberal-correction"}),
         (25, 4, {"tests": ["wilcoxon"]}, set()),
         (10, 4, {"tests": ["t"], "test_share": 1 / 9}, set()),
+        (199, 4, {"tests": ["t"]}, {"liberal-correction"}),
         (200, 4, {"tests": ["t"]}, set()),
         (200, 20, {"tests": ["t"]}, {"liberal-correction"}),
         (25, 2, {"tests": ["t"]}, set()),
@@ -110,225 +218,45 @@ def test_zeros_and_ones_get_mcnemar():
         (25, 20, {"baseline": "s0"}, set()),
     ],
 )
-def test_measured_false_claims_and_lost_power_are_said(units, systems, settings, codes):
-    values = np.random.default_rng(1).random((systems, units))
-    scores = scores_of({f"s{at}": row for at, row in enumerate(values)})
-    found = {note.code: note for note in compare(scores, replicates=100, **settings).warnings}
-    assert found.keys() & {"liberal-correction", "many-systems"} == codes
-    if "many-systems" in codes:
-        assert "with a baseline" in found["many-systems"].text
+def test_measured_false_claims_and_lost_power_are_said(units, systems, settings, expected):
+    values = np.random.default_rng(1).random((units, systems))
+    found = compare(scores_of(values), replicates=100, **settings).warnings
+    assert set(codes(found)) & {"liberal-correction", "many-systems"} == expected
 
 
-def test_folds_get_the_corrected_t_test(two):
-    result = compare(two, test_share=1 / 9)
-    assert result.claims[0].outcomes[0].test == "corrected-t"
-    assert result.claims[0].outcomes[0].p > result.claims[0].outcomes[1].p
-    assert any("rely on corrected-t" in one.text for one in result.warnings)
+# What is refused
 
 
-def test_units_are_paired_by_id_and_missing_ones_named():
-    first, second = {"q1": 0.1, "q2": 0.9, "q3": 0.5}, {"q3": 0.6, "q2": 0.8, "q4": 0}
-    scores = Scores.of({"A": first, "B": second})
-    assert scores.units == ("q2", "q3")
-    assert set(scores.dropped) == {"q1", "q4"}
-    assert compare(scores).claims[0].difference.estimate == pytest.approx(0.0)
-    assert any("for them: q1, q4" in one.text for one in compare(scores).warnings)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_what_must_not_be_done_is_refused(three):
+    for settings, message in (
         ({"correction": "none"}, "several comparisons mislead"),
         ({"correction": "magic"}, "unknown correction"),
         ({"tests": ["magic"]}, "unknown test"),
+        ({"tests": ["anova"]}, "anova does not test pairs"),
+        ({"tests": ["mcnemar"]}, "needs scores of 0 and 1, but X has 0.7 on unit q0"),
         ({"tests": ["corrected-t"]}, "test share, 0.1111"),
+        ({"tests": ["prediction-powered"]}, "pass machine judgements"),
+        ({"interval": "magic"}, "unknown interval"),
         ({"alternative": "both"}, "expected one of"),
         ({"level": 2}, "between 0.5 and 1"),
         ({"baseline": "nobody"}, "no system 'nobody'"),
+        ({"tuned": ["nobody"]}, "no system 'nobody'"),
         ({"baseline": "X", "correction": "tukey"}, "compares all pairs"),
-        ({"replicates": 1}, "at least 100"),
-    ],
-)
-def test_what_must_not_be_done_is_refused(three, settings, message):
-    with pytest.raises(InputError, match=message):
-        compare(three, **settings)
-
-
-def test_too_few_of_anything_is_refused():
-    with pytest.raises(InputError, match="at least two"):
-        compare(scores_of({"A": A}))
-    with pytest.raises(InputError, match="at least 2"):
-        compare(scores_of({"A": [0.1], "B": [0.2]}))
-    with pytest.raises(InputError, match="no unit in common"):
-        Scores.of({"A": {"q": 1}, "B": {"r": 1}})
-    with pytest.raises(InputError, match="not a finite number"):
-        scores_of({"A": [0.1, float("nan")], "B": [0.2, 0.3]})
-
-
-def test_warnings_are_given_where_they_are_due(two):
-    shift = compare(two, tests=["bootstrap-shift"])
-    assert any("too liberal below 100 units (here 10)" in one.text for one in shift.warnings)
-    signs = compare(two, tests=["sign", "wilcoxon"])
-    assert any("do not test whether" in one.text for one in signs.warnings)
-    unlike = replace(scores_of({"A": A, "B": B}), judged=(1.0, 0.6))
-    assert any("judging: A 100%, B 60%" in one.text for one in compare(unlike).warnings)
-
-
-def test_the_seed_decides_and_threads_do_not(monkeypatch):
-    generator = np.random.default_rng(3)
-    scores = scores_of({name: generator.random(60).tolist() for name in "ABC"})
-    results = []
-    for threads in ("1", "2"):
-        monkeypatch.setenv("HELDOUT_THREADS", threads)
-        results.append(compare(scores, baseline="A", seed=7).to_dict())
-    assert results[0] == results[1]
-
-
-def test_json_holds_everything_at_full_precision(three):
-    content = compare(three, correction="tukey").to_dict()
-    assert content["anova"]["systems"]["f"] == pytest.approx(2.475, abs=5e-4)
-    assert len(content["claims"]) == 3
-    assert content["claims"][0]["p_adjusted"] == pytest.approx(0.2566977464, abs=1e-9)
-    assert content == json.loads(json.dumps(content))
-
-
-def test_frame_and_notebook(two):
-    frame = compare(two).to_frame()
-    assert frame.height == 1
-    assert frame["p_randomization"][0] == pytest.approx(0.40625)
-    assert compare(two).to_dict()["baseline"] == "A"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "unit,A,B\nq1,0.2,0.5\nq2,0.3,0.3\n",
-        "query_id\tA\tB\nq1\t0.2\t0.5\nq2\t0.3\t0.3\n",
-        "system,unit,value\nA,q1,0.2\nA,q2,0.3\nB,q1,0.5\nB,q2,0.3\n",
-    ],
-)
-def test_tables_are_read_wide_and_long(tmp_path, text):
-    (tmp_path / "scores.csv").write_text(text)
-    scores = read_scores(tmp_path / "scores.csv")
-    assert scores.systems == ("A", "B")
-    assert scores.values.tolist() == [[0.2, 0.5], [0.3, 0.3]]  # noqa: PD011 - an array
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("unit,A,B\nq1,0.2,x\nq2,1,1\n", r"s\.csv:2: system B: 'x' is not a number"),
-        ("unit,A,B\nq1,0.2,1\nq1,1,1\n", "unit q1 appears twice"),
-        ("system,unit,value\nA,q1,0.2\nA,q1,0.3\n", r"s\.csv:3: unit q1 appears twice"),
-        ("A,B\n1,2\n", "no column of unit ids"),
-        ("unit,A,B\nq1,nan,1\nq2,1,1\n", "not a finite number"),
-    ],
-)
-def test_bad_tables_are_refused_in_words(tmp_path, text, message):
-    (tmp_path / "s.csv").write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_scores(tmp_path / "s.csv")
-
-
-@pytest.mark.parametrize("kind", ["t", "percentile", "bca"])
-def test_every_interval_holds_the_difference(two, kind):
-    gap = compare(two, interval=kind, replicates=2000).claims[0].difference
-    assert gap.low < 0.07 < gap.high
-    assert gap.low < 0 < gap.high  # nothing was shown, so 0 is inside
-
-
-def test_tuning_only_some_of_the_systems_is_pointed_out(two):
-    assert any("due to tuning" in one.text for one in compare(two, tuned=["B"]).warnings)
-    assert not any("tuning" in one.text for one in compare(two, tuned=["A", "B"]).warnings)
-
-
-def test_all_systems_together_are_reported(three):
-    shown = text(compare(three), full=True).split()
-    # F(2, 38) = 2.475, p = 0.0976
-    assert shown[shown.index("systems", shown.index("source")) :][:6][1::3] == ["2", "2.475"]
-    assert "0.0976" in shown
-    assert {"Friedman", "Greenhouse-Geisser"} <= set(shown)
-
-
-def test_zeros_and_ones_get_wilson_intervals():
-    row = compare(scores_of({"A": [0, 1] * 10, "B": [1] * 20})).systems[0]
-    assert "ilson" in row.mean.method
-
-
-def test_one_tail_over_all_pairs_is_refused(three):
-    with pytest.raises(InputError, match="pass baseline="):
-        compare(three, alternative="greater")
-    assert compare(three, alternative="greater", baseline="X").claims[0].adjusted > 0.5
-
-
-def test_a_constant_difference_is_told_without_nan():
-    scores = scores_of({"A": A, "B": [value + 0.5 for value in A]})
-    content = compare(scores).to_dict()
-    assert content == json.loads(json.dumps(content, allow_nan=False))
-    assert content["claims"][0]["p_adjusted"] == pytest.approx(2 / 2**10)
-    assert str(compare(scores)).startswith("B is significantly better than A")
-
-
-def test_folds_of_several_systems_are_corrected_too(three):
-    result = compare(three, test_share=1 / 9)
-    assert result.analysis.correction == "holm"
-    assert all(claim.outcomes[0].test == "corrected-t" for claim in result.claims)
-    assert all(claim.adjusted >= claim.outcomes[0].p for claim in result.claims)
-
-
-def test_the_test_that_was_asked_for_decides(three):
-    result = compare(three, tests=["wilcoxon"])
-    assert result.analysis.correction == "holm"
-    assert result.claims[0].difference.method == "t, Bonferroni"
-    assert "simultaneous 95% CI" in result.to_dict()["claims"][0]["sentence"]
-
-
-def test_wins_are_better_units_whichever_way_the_measure_runs():
-    errors = compare(scores_of({"A": A, "B": B}, higher_is_better=False)).claims[0].effects
-    assert (errors.wins, errors.losses) == (2, 4)
-
-
-def test_wilson_is_for_tables_of_zeros_and_ones_only():
-    row = compare(scores_of({"A": [1.0] * 10, "B": [value * 2 for value in B]})).systems[0]
-    assert "ilson" not in row.mean.method
-
-
-def test_levels_are_not_rounded_away(two):
-    assert "99.9% CI" in str(compare(two, level=0.999))
-
-
-def test_scores_beyond_reason_are_refused():
-    with pytest.raises(InputError, match="scale the scores"):
-        scores_of({"A": [1e200, 1.0], "B": [0.0, 1.0]})
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"A": A, "B": B},
-        {"A": np.array(A), "B": tuple(B)},
-        {"A": dict(enumerate(A)), "B": dict(enumerate(B))},
-        pd.DataFrame({"qid": range(10), "A": A, "B": B}),
-        pl.DataFrame({"qid": range(10), "A": A, "B": B}),
-    ],
-    ids=["lists", "arrays", "dictionaries", "pandas", "polars"],
-)
-def test_frames_and_dictionaries_are_compared(given):
-    found = compare(given)
-    assert found.scores.systems == ("A", "B")
-    assert found.claims == compare(scores_of({"A": A, "B": B})).claims
-
-
-def test_what_has_no_scores_is_refused_in_words():
-    for given in (5, None, [A, B]):
-        with pytest.raises(InputError, match="is not a table of scores: expected"):
+        ({"replicates": 99}, "at least 100"),
+        ({"test_share": 0}, "expected n_test / n_train"),
+    ):
+        with pytest.raises(InputError, match=message):
+            compare(three, **settings)
+    for given, message in (
+        ({"A": A}, "at least two"),
+        ({"A": [0.1], "B": [0.2]}, "only 1 unit in common: expected at least 2"),
+        ({"A": {"q": 1}, "B": {"r": 1}}, "no unit in common"),
+        ({"A": [0.1, float("nan")], "B": [0.2, 0.3]}, "not a finite number"),
+        ({"A": [1e200, 1.0], "B": [0.0, 1.0]}, "scale the scores"),
+        (5, "is not a table of scores: expected"),
+        (None, "is not a table of scores: expected"),
+        ([A, B], "is not a table of scores: expected"),
+    ):
+        with pytest.raises(InputError, match=message):
             compare(given)
-
-
-def test_progress_counts_the_pairs():
-    values = np.random.default_rng(1).random((12, 4))
-    table = {f"s{at}": dict(enumerate(values[:, at].tolist())) for at in range(4)}
-    named = {name: {f"q{q}": v for q, v in one.items()} for name, one in table.items()}
-    seen = []
-    compare(Scores.of(named, "score"), progress=lambda done, of: seen.append((done, of)))
-    assert seen == [(at, 6) for at in range(1, 7)]
+    assert compare(Scores.of(MISSING)).claims[0].difference.estimate == pytest.approx(0.0)

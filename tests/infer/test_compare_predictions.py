@@ -1,135 +1,100 @@
-"""Predictions compared: the analysis that fits, and claims as `heldout.compare` makes them."""
+"""Predictions compared: the analysis that fits the measure, folds, groups, repeats and weights."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from inference_data import codes, of_classes, of_numbers
 from scipy import stats
 
-from heldout import ClassPredictions, InputError, NumberPredictions, compare
+from heldout import ClassPredictions, InputError, compare, parse_measure
 from heldout.errors import MeasureError
-from heldout.infer import scoring
 from heldout.infer.intervals import corrected_t, delong
 from heldout.infer.randomization import mcnemar_test
 from heldout.infer.results import mean_estimate
 from heldout.infer.scored_inputs import system_interval
-from heldout.measure.names import parse_measures
 from heldout.measure.prediction.evaluate import evaluate_predictions
-from heldout.measure.prediction.folds import fold_scores
-
-CLASSES = ("ham", "spam")
-
-
-def classed(name, strength, units=200, seed=0, **more):
-    truth = np.arange(units) % 2
-    noise = np.random.default_rng([seed, len(name), ord(name[0])]).normal(size=units)
-    share = 1 / (1 + np.exp(-strength * (2 * truth - 1) - noise))
-    return ClassPredictions(
-        name,
-        tuple(f"u{n}" for n in range(units)),
-        CLASSES,
-        truth,
-        (share > 0.5).astype(int),
-        np.column_stack([1 - share, share]),
-        probabilities=True,
-        **more,
-    )
-
-
-def numbers(name, off, units=60, **more):
-    truth = np.linspace(1, 10, units)
-    guess = truth + off * np.random.default_rng(len(name)).normal(size=units)
-    return NumberPredictions(name, tuple(map(str, range(units))), truth, guess, **more)
-
-
-def interval_of(one, measure):
-    """The interval of a system alone."""
-    found = evaluate_predictions([one], [measure])
-    return system_interval(found, one.name, found.measures[0])
-
-
-def only(predictions, measure, **settings):
-    return compare(predictions, measure, **settings)
 
 
 def two(**more):
-    return [classed("weak", 0.3, **more), classed("strong", 1.2, **more)]
+    return [of_classes("weak", 0.3, **more), of_classes("strong", 1.2, **more)]
+
+
+def interval_of(system, measure):
+    """The interval of a system alone."""
+    found = evaluate_predictions([system], [measure])
+    return system_interval(found, system.name, found.measures[0])
+
+
+def texts(notes):
+    return " ".join(note.text for note in notes)
 
 
 TWO = two()
+THREE = [*TWO, of_classes("noise", 0.0)]
+NUMBERS = [of_numbers("bad", 2.0), of_numbers("better", 0.5)]
 
 
-def test_accuracy_of_a_hold_out_is_mcnemars():
-    claim = only(TWO, "accuracy").claims[0]
+# Measures
+
+
+def test_accuracy_is_mcnemars_also_by_sums():
+    claim = compare(TWO, "accuracy").claims[0]
     right = [(one.truth == one.predicted).astype(float) for one in TWO]
     assert claim.outcomes[0].test == "mcnemar"
     assert claim.outcomes[0].p == mcnemar_test(right[1], right[0]).p
-
-
-def test_accuracy_by_sums_is_the_same_test():
-    """Weights of 1 go by sums; swapping outputs of zeros and ones is McNemar's test."""
-    weighted = two(weights=np.ones(200))
-    claim = only(weighted, "accuracy").claims[0]
-    plain = only(TWO, "accuracy").claims[0]
-    assert claim.outcomes[0].test == "randomization"
-    assert claim.outcomes[0].p == pytest.approx(plain.outcomes[0].p, rel=1e-9)
-    assert claim.effects.wins == plain.effects.wins
-    assert claim.effects.losses == plain.effects.losses
-    assert claim.effects.standardised == pytest.approx(plain.effects.standardised)
+    # Weights of 1 go by sums; swapping outputs of zeros and ones is McNemar's test.
+    weighted = compare(two(weights=np.ones(200)), "accuracy").claims[0]
+    assert weighted.outcomes[0].test == "randomization"
+    assert weighted.outcomes[0].p == pytest.approx(claim.outcomes[0].p, rel=1e-9)
+    assert weighted.effects == pytest.approx(claim.effects)
+    found = compare(TWO, "Brier")  # means over plain units are what `compare` does
+    assert found.claims[0].outcomes == compare(found.scores).claims[0].outcomes
 
 
 @pytest.mark.parametrize("measure", ["F1(macro)", "MCC", "kappa", "balanced-accuracy", "FP-rate"])
 def test_measures_that_are_no_means(measure):
-    found = only(TWO, measure)
-    comparison, claim = found, found.claims[0]
-    values = [parse_measures([measure], "classification")[0].compute(one) for one in TWO]
+    found = compare(TWO, measure)
+    claim, compute = found.claims[0], parse_measure(measure, "classification").compute
+    values = [compute(one) for one in TWO]
     assert found.linearised
-    assert [row.mean.estimate for row in comparison.systems] == pytest.approx(values)
+    assert [row.mean.estimate for row in found.systems] == pytest.approx(values)
     assert claim.difference.estimate == pytest.approx(values[1] - values[0])
     assert claim.difference.low < claim.difference.estimate < claim.difference.high
     assert claim.outcomes[0].method == "exact"
     # The linearised values average to the scores, and vary as the bootstrap does.
-    assert comparison.scores.values.mean(axis=0) == pytest.approx(values)
-    spread = comparison.scores.values.std(axis=0, ddof=1) / np.sqrt(200)
-    width = comparison.systems[0].mean.high - comparison.systems[0].mean.low
+    assert found.scores.values.mean(axis=0) == pytest.approx(values)
+    spread = found.scores.values.std(axis=0, ddof=1) / np.sqrt(200)
+    width = found.systems[0].mean.high - found.systems[0].mean.low
     assert width == pytest.approx(2 * 1.96 * spread[0], rel=0.15)
 
 
-def test_tails_know_which_way_is_better():
+def test_tails_and_wins_know_which_way_is_better():
     for measure in ("MCC", "FP-rate"):  # a lower FP rate is better
-        ways = {
-            tail: only(TWO, measure, alternative=tail).claims[0] for tail in ("greater", "less")
-        }
-        assert ways["greater"].outcomes[0].p < 0.05 < ways["less"].outcomes[0].p
-        assert ways["greater"].outcomes[0].alternative == "greater"
-        assert (
-            np.isinf([ways["greater"].difference.low, ways["greater"].difference.high]).sum() == 1
-        )
-
-
-def test_one_mistake_of_sign_would_show():
-    """RMSE is lower for the better system: wins are those of the system with less error."""
-    pair = [numbers("bad", 2.0), numbers("better", 0.5)]
-    found = only(pair, "RMSE")
-    assert found.claims[0].difference.estimate < 0
-    assert found.claims[0].effects.wins > found.claims[0].effects.losses
-    assert found.claims[0].effects.standardised > 0
+        ways = [compare(TWO, measure, alternative=side).claims[0] for side in ("greater", "less")]
+        assert ways[0].outcomes[0].p < 0.05 < ways[1].outcomes[0].p
+        assert ways[0].outcomes[0].alternative == "greater"
+        assert np.isinf(ways[0].difference[1:3]).sum() == 1
+    for measure in ("RMSE", "median-AE"):
+        claim = compare(NUMBERS, measure).claims[0]
+        assert claim.difference.estimate < 0
+        assert claim.effects.wins > claim.effects.losses
+        assert claim.effects.standardised > 0
 
 
 def test_r_squared_agrees_with_a_brute_force_bootstrap():
-    one = numbers("A", 2.0)
-    found = interval_of(one, "R2")
-    source, values = np.random.default_rng(1), []
+    one, source, values = NUMBERS[0], np.random.default_rng(1), []
     for _ in range(4000):
         at = source.integers(0, 60, 60)
         truth, guess = one.truth[at], one.predicted[at]
         values.append(1 - ((truth - guess) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
+    found = interval_of(one, "R2")
     assert found.method == "bootstrap percentile"
     assert [found.low, found.high] == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=0.02)
 
 
 def test_the_area_is_delongs():
-    found = only(TWO, "AUC")
+    found = compare(TWO, "AUC")
     columns = np.column_stack([one.scores[:, 1] for one in TWO])
     estimate = delong(TWO[0].truth, columns, np.array([1]), np.array([0]))
     (outcome,) = estimate.outcomes("delong", "two-sided", len(columns))
@@ -140,149 +105,129 @@ def test_the_area_is_delongs():
     assert stats.ttest_1samp(gaps, 0).statistic == pytest.approx(outcome.statistic, rel=0.02)
 
 
-def test_areas_of_grouped_units_draw_groups():
-    groups = tuple(str(n // 2) for n in range(200))
-    grouped = two(groups=groups)
-    found = only(grouped, "AUC")
+@pytest.mark.parametrize("measure", ["average-precision", "Spearman", "median-AE"])
+@pytest.mark.parametrize("units", [60, 61])
+def test_values_of_measures_of_order_vary_as_the_bootstrap_says(measure, units):
+    """Tests, gates, effects and plans take their standard error from the values."""
+    pair = [of_numbers("bad", 2.0, units), of_numbers("better", 1.5, units)]
+    if measure == "average-precision":
+        pair = two(units=units)
+    found = compare(pair, measure)
+    assert found.claims[0].outcomes[0].test == "bootstrap-shift"
+    error = found.scores.values.std(axis=0, ddof=1) / np.sqrt(units)
+    width = np.array([row.mean.high - row.mean.low for row in found.systems])
+    assert 2 * 1.96 * error == pytest.approx(width, rel=0.3)
+    means = [row.mean.estimate for row in found.systems]
+    assert found.scores.values.mean(axis=0) == pytest.approx(means)
+
+
+def test_three_systems_all_pairs():
+    of_means = compare(THREE, "accuracy")
+    assert of_means.analysis.correction == "romano-wolf"
+    assert of_means.anova is not None
+    found = compare(THREE, "F1(macro)")
+    assert found.analysis.correction == "romano-wolf"
+    assert len(found.claims) == 3
+    assert found.analysis.coverage == "simultaneous"
+    assert {row.letters for row in found.systems} != {""}
+    assert "few-resampled" not in codes(found.warnings)
+    few = [one.select(range(60)) for one in TWO]
+    said = texts(compare(few, "MCC").warnings)
+    assert "below 100 units (here 60), and the bootstrap intervals are too narrow" in said
+    assert "randomization decides" in said
+    assert "decides" not in texts(compare(few, "average-precision").warnings)
+
+
+# Units, groups and weights
+
+
+def test_units_that_a_system_lacks_are_left_out_and_named():
+    part = TWO[1].select(range(10, 200))
+    found = compare([TWO[0], part], "MCC")
+    assert found.scores.dropped == TWO[0].units[:10]
+    assert found.systems == compare([TWO[0].select(range(10, 200)), part], "MCC").systems
+
+
+def test_groups_are_resampled_as_a_whole():
+    found = compare(two(groups=tuple(str(n // 2) for n in range(200))), "AUC")
     assert found.claims[0].outcomes[0].test == "bootstrap-shift"
     assert len(found.scores.units) == 100
-    assert found.systems[0].mean.estimate == pytest.approx(
-        only(TWO, "AUC").systems[0].mean.estimate
-    )
-    assert "resampled as a whole" in " ".join(map(str, found.warnings))
-
-
-def test_groups_widen_the_interval():
-    """Every unit four times: as a group it is one unit, as units it is four."""
-    one = classed("A", 0.4, units=50)
+    means = [row.mean.estimate for row in compare(TWO, "AUC").systems]
+    assert [row.mean.estimate for row in found.systems] == pytest.approx(means)
+    assert "resampled as a whole" in texts(found.warnings)
+    # Every unit four times: as a group it is one unit, as units it is four.
+    one = of_classes("A", 0.4, units=50)
     rows = np.repeat(np.arange(50), 4)
-    many = {
-        "units": tuple(map(str, range(200))),
-        "classes": CLASSES,
-        "truth": one.truth[rows],
-        "predicted": one.predicted[rows],
-    }
-    groups = tuple(map(str, rows))
+    ids = tuple(map(str, range(200)))
+    four = ClassPredictions("A", ids, one.classes, one.truth[rows], one.predicted[rows])
     narrow, wide, plain = (
-        interval_of(one, "F1(macro)")
-        for one in (
-            ClassPredictions("A", **many),
-            ClassPredictions("A", **many, groups=groups),
-            one,
-        )
+        interval_of(each, "F1(macro)")
+        for each in (four, replace(four, groups=tuple(map(str, rows))), one)
     )
     assert wide.high - wide.low == pytest.approx(plain.high - plain.low, rel=0.06)
     assert wide.high - wide.low > 1.7 * (narrow.high - narrow.low)
 
 
-def test_weights_that_are_counts_weigh_like_counts():
-    """The value, not the interval: a unit of weight 4 is still one unit."""
+def test_weights_weigh_the_value():
     weights = np.where(np.arange(200) < 50, 4.0, 1.0)
-    found = interval_of(classed("A", 0.5, weights=weights), "accuracy")
-    right = TWO[0].truth == classed("A", 0.5).predicted
+    found = interval_of(replace(TWO[0], weights=weights), "accuracy")
+    right = TWO[0].truth == TWO[0].predicted
     assert found.estimate == pytest.approx((right * weights).sum() / weights.sum())
     assert found.method == "bootstrap percentile"
     assert found.low < found.estimate < found.high
 
 
+# Folds and repeats
+
 FOLDS = tuple(str(n // 10) for n in range(40)) * 3
 REPEATS = tuple(str(n // 40) for n in range(120))
-LEVELS = (("weak", 0.2), ("strong", 1.0))
 
 
 def repeated(name, strength, **more):
-    parts = [classed(name, strength, units=40, seed=seed) for seed in range(3)]
-    return ClassPredictions(
-        name,
-        parts[0].units * 3,
-        CLASSES,
-        np.concatenate([one.truth for one in parts]),
-        np.concatenate([one.predicted for one in parts]),
-        repeats=REPEATS,
-        **more,
-    )
+    """Three runs on 40 units."""
+    parts = [of_classes(name, strength, units=40, seed=seed) for seed in range(3)]
+    columns = [np.concatenate([getattr(one, c) for one in parts]) for c in ("truth", "predicted")]
+    units = parts[0].units * 3
+    return ClassPredictions(name, units, ("ham", "spam"), *columns, repeats=REPEATS, **more)
 
 
-def divided_anew():
-    """Other folds of the same size in each of three repeats."""
-    source = np.random.default_rng(8)
-    return tuple(one for _ in range(3) for one in source.permutation(FOLDS[:40]).tolist())
+RUNS = [repeated("weak", 0.2), repeated("strong", 1.0)]
+SAME = [replace(one, folds=FOLDS) for one in RUNS]
+SOURCE = np.random.default_rng(8)
+ANEW = tuple(one for _ in range(3) for one in SOURCE.permutation(FOLDS[:40]).tolist())
+DIVIDED_ANEW = [replace(one, folds=ANEW) for one in RUNS]  # folds of the same size, each repeat
 
 
 def test_repeated_folds_by_the_corrected_test():
-    folds = divided_anew()
-    systems = [replace(repeated(name, by), folds=folds) for name, by in LEVELS]
-    found = only(systems, "F1(macro)")
+    found = compare(DIVIDED_ANEW, "F1(macro)")
     assert found.analysis.test_share == pytest.approx(1 / 3)
     assert len(found.scores.units) == 12
     gaps = found.scores.column("strong") - found.scores.column("weak")
     outcome = found.claims[0].outcomes[0]
     assert outcome.test == "corrected-t"
     assert outcome.p == pytest.approx(mean_estimate(gaps, 1 / 12 + 1 / 3).p())
-    interval = interval_of(systems[0], "F1(macro)")
+    interval, row = interval_of(DIVIDED_ANEW[0], "F1(macro)"), found.systems[0].mean
     assert "over folds" in interval.method
-    value = evaluate_predictions(systems, ["F1(macro)"]).value("weak", 0)
+    assert interval[:3] == pytest.approx(row[:3])
+    value = evaluate_predictions(DIVIDED_ANEW, ["F1(macro)"]).value("weak", 0)
     assert value == pytest.approx(interval.estimate)
     assert value == pytest.approx(found.scores.column("weak").mean())
-    row = found.systems[0].mean
-    assert (interval.low, interval.high) == pytest.approx((row.low, row.high))
 
 
-def test_runs_of_the_same_folds_are_no_further_folds():
-    """Three seeds on four folds are four folds: each counts by its mean."""
-    systems = [repeated(name, by, folds=FOLDS) for name, by in LEVELS]
-    found = only(systems, "accuracy")
-    scores = found.scores
-    assert len(scores.units) == 4
-    right = (systems[0].truth == systems[0].predicted).astype(float).reshape(3, 40).mean(axis=0)
+def test_runs_of_the_same_folds_or_units_are_no_further_ones():
+    """Three seeds on four folds are four folds: each counts by its mean; so do 40 units."""
+    right = (RUNS[0].truth == RUNS[0].predicted).astype(float).reshape(3, 40).mean(axis=0)
+    scores = compare(SAME, "accuracy").scores
     held = np.array(FOLDS[:40])
     expected = [right[held == name].mean() for name in dict.fromkeys(FOLDS)]
     assert scores.column("weak") == pytest.approx(expected)
-    assert any("are averaged" in note.text for note in scores.notes)
-    interval = interval_of(systems[0], "accuracy")
+    assert "are averaged" in texts(scores.notes)
+    interval = interval_of(SAME[0], "accuracy")
     assert interval[:3] == corrected_t(np.array(expected), 1 / 3, 0.95)[:3]
-
-
-def test_folds_and_weights_are_those_of_all_systems():
-    folded, plain = (repeated(name, by) for name, by in LEVELS)
-    folded = replace(folded, folds=divided_anew())
-    with pytest.raises(InputError, match="weak has folds, strong has none"):
-        only([folded, plain], "F1(macro)")
-    notes = only([folded, plain], "accuracy", by="unit").scores.notes
-    assert any("share training data" in note.text for note in notes)
-    weights = np.linspace(1, 2, len(plain.units))
-    heavy = [replace(one, weights=weights) for one in (plain, replace(plain, name="other"))]
-    heavy[1] = replace(heavy[1], weights=weights[::-1].copy())
-    for changed in (heavy, [replace(one, folds=divided_anew()) for one in heavy]):
-        with pytest.raises(InputError, match="each unit must have one weight"):
-            only(changed, "accuracy")
-
-
-def test_groups_in_several_folds_are_pointed_out():
-    systems = [replace(repeated(name, by), folds=divided_anew()) for name, by in LEVELS]
-    crossed = [replace(one, groups=("g",) * 120) for one in systems]
-    said = "1 group has units in several folds"
-    assert any(said in note.text for note in only(crossed, "accuracy").scores.notes)
-    scored = evaluate_predictions(crossed, ["accuracy"])
-    assert [note.code for note in scored.notes] == ["crossing-groups"]
-    assert said in scored.notes[0].text
-    assert not any("resample whole groups" in one for one in scored.about)
-    whole = [replace(one, groups=one.folds) for one in systems]
-    assert not any("in several folds" in one.text for one in evaluate_predictions(whole).notes)
-
-
-def test_baselines_of_an_experiment_are_compared_only_if_asked_for():
-    weak, strong = (repeated(name, by, folds=FOLDS) for name, by in LEVELS)
-    flat = replace(weak, name="(majority class)")
-    three = [weak, strong, flat]
-    assert only(three, "accuracy").scores.systems == ("weak", "strong")
-    asked = only(three, "accuracy", baseline="(majority class)")
-    assert len(asked.claims) == 2
-    assert only([weak, flat], "accuracy").scores.systems == ("weak", "(majority class)")
-    mine = replace(weak, name="(mine)")  # parentheses alone make no baseline
-    compared = only([weak, mine, flat], "accuracy")
-    assert compared.scores.systems == ("weak", "(mine)")
-    assert evaluate_predictions(three, ["accuracy"]).baselines == ("(random by shares)",)
+    found = compare(RUNS, "accuracy")
+    assert found.analysis.test_share is None
+    assert found.scores.column("weak") == pytest.approx(right)
+    assert len(compare(RUNS, "MCC").scores.units) == 40
 
 
 def test_repeated_hold_outs_know_their_training_side():
@@ -290,159 +235,72 @@ def test_repeated_hold_outs_know_their_training_side():
     units = ("a", "b", "c", "d", "e", "f", "g", "h", "a", "c", "i", "j")
     repeats = tuple("rrrrsssstttt")
     systems = [
-        ClassPredictions(name, units, CLASSES, np.zeros(12, int), np.array(guess), repeats=repeats)
+        ClassPredictions(name, units, "xy", np.zeros(12, int), np.array(guess), repeats=repeats)
         for name, guess in (("A", [0, 1] * 6), ("B", [0, 0, 0, 1] * 3))
     ]
-    scores, share = fold_scores(systems, parse_measures(["accuracy"], "classification")[0])
-    assert share == pytest.approx(4 / 6)
-    assert scores.units == ("r", "s", "t")
-    assert only(systems, "accuracy").analysis.test_share == pytest.approx(4 / 6)
-
-
-def test_runs_of_one_hold_out_average_over_seeds():
-    """Repeats of the same units are no more units: the test is over 40, not over 120."""
-    systems = [repeated("weak", 0.2), repeated("strong", 1.0)]
-    found = only(systems, "accuracy")
-    assert found.analysis.test_share is None
-    assert len(found.scores.units) == 40
-    right = (systems[0].truth == systems[0].predicted).reshape(3, 40).mean(axis=0)
-    assert found.scores.column("weak") == pytest.approx(right)
-    assert len(only(systems, "MCC").scores.units) == 40
+    found = compare(systems, "accuracy")
+    assert found.analysis.test_share == pytest.approx(4 / 6)
+    assert found.scores.units == ("r", "s", "t")
 
 
 def test_folds_are_the_default_and_units_can_be_asked_for():
-    folds = tuple(str(n % 5) for n in range(200))
-    systems = two(folds=folds)
-    assert only(systems, "MCC").analysis.test_share == pytest.approx(1 / 4)
-    by_unit = only(systems, "MCC", by="unit")
+    systems = two(folds=tuple(str(n % 5) for n in range(200)))
+    assert compare(systems, "MCC").analysis.test_share == pytest.approx(1 / 4)
+    by_unit = compare(systems, "MCC", by="unit")
     assert by_unit.analysis.test_share is None
-    assert "a test over folds does" in " ".join(map(str, by_unit.warnings))
+    assert "a test over folds does" in texts(by_unit.warnings)
     # Leave-one-out has a fold a unit: there the unit is the unit.
     alone = two(folds=tuple(map(str, range(200))))
-    assert only(alone, "accuracy").analysis.test_share is None
+    assert compare(alone, "accuracy").analysis.test_share is None
 
 
-def test_three_systems_all_pairs():
-    three = [*TWO, classed("noise", 0.0)]
-    of_means = only(three, "accuracy")
-    assert of_means.analysis.correction == "romano-wolf"
-    assert of_means.anova is not None
-    found = only(three, "F1(macro)")
-    assert found.analysis.correction == "romano-wolf"
-    assert len(found.claims) == 3
-    assert found.analysis.coverage == "simultaneous"
-    assert {row.letters for row in found.systems} != {""}
-    one = only(three, "F1(macro)", baseline="noise")
-    assert [claim.second for claim in one.claims] == ["noise", "noise"]
+def test_groups_in_several_folds_are_pointed_out():
+    crossed = [replace(one, groups=("g",) * 120) for one in DIVIDED_ANEW]
+    said = "1 group has units in several folds"
+    assert said in texts(compare(crossed, "accuracy").scores.notes)
+    whole = [replace(one, groups=one.folds) for one in DIVIDED_ANEW]
+    assert "in several folds" not in texts(compare(whole, "accuracy").scores.notes)
 
 
-def test_what_to_be_careful_about_is_said():
-    few = [one.select(range(60)) for one in TWO]
-    said = " ".join(map(str, only(few, "average-precision").warnings))
-    assert "below 100 units (here 60), and the bootstrap intervals are too narrow" in said
-    assert "decides" not in said
-    assert "randomization decides" in " ".join(map(str, only(few, "MCC").warnings))
-    three = [*TWO, classed("noise", 0.0)]
-    for alpha in np.linspace(0.001, 0.4, 60):
-        found = only(three, "MCC", level=1 - alpha)
-        odd = [
-            claim
-            for claim in found.claims
-            if (claim.adjusted <= alpha) != (not claim.difference.low <= 0 <= claim.difference.high)
-        ]
-        codes = {one.code for one in found.warnings}
-        assert bool(odd) == bool(codes & {"disagreement", "stepwise"})
-        if odd:
-            break
-    else:
-        pytest.fail("no level at which test and interval disagree was met")
-
-
-def test_units_that_a_system_lacks_are_left_out_and_named():
-    part = TWO[1].select(range(10, 200))
-    found = only([TWO[0], part], "MCC")
-    assert found.scores.dropped == TWO[0].units[:10]
-    assert found.systems[0].mean.estimate == pytest.approx(
-        only([TWO[0].select(range(10, 200)), part], "MCC").systems[0].mean.estimate
-    )
-
-
-def test_other_measures_of_order():
-    found = only(TWO, "average-precision")
-    assert found.claims[0].outcomes[0].test == "bootstrap-shift"
-    assert found.claims[0].difference.low < found.claims[0].difference.estimate
-    pair = [numbers("bad", 2.0), numbers("better", 0.5)]
-    found = only(pair, "median-AE")
-    assert found.claims[0].effects.wins > found.claims[0].effects.losses
-    assert found.scores.values.mean(axis=0) == pytest.approx(
-        [np.median(np.abs(one.truth - one.predicted)) for one in pair]
-    )
-
-
-def test_many_units_are_left_out_in_parts(monkeypatch):
-    """The values of units keep mean and spread, however many are left out together."""
-    single = only(TWO, "average-precision").scores.values
-    monkeypatch.setattr(scoring, "LEAVE_OUT", 0)
-    monkeypatch.setattr(scoring, "FEWEST_PARTS", 40)
-    parts = only(TWO, "average-precision").scores.values
-    assert len(np.unique(parts[:, 0])) <= 40 < len(np.unique(single[:, 0]))
-    assert parts.mean(axis=0) == pytest.approx(single.mean(axis=0))
-    assert parts.std(axis=0) == pytest.approx(single.std(axis=0), rel=0.25)
-
-
-@pytest.mark.parametrize("measure", ["average-precision", "Spearman", "median-AE"])
-@pytest.mark.parametrize("units", [60, 61])
-def test_values_of_measures_of_order_vary_as_the_bootstrap_says(measure, units):
-    """Tests, gates, effects and plans take their standard error from the values."""
-    if measure == "average-precision":
-        pair = [classed("weak", 0.3, units=units), classed("strong", 1.2, units=units)]
-    else:
-        pair = [numbers("bad", 2.0, units), numbers("better", 1.5, units)]
-    found = only(pair, measure)
-    error = found.scores.values.std(axis=0, ddof=1) / np.sqrt(units)
-    width = np.array([row.mean.high - row.mean.low for row in found.systems])
-    assert 2 * 1.96 * error == pytest.approx(width, rel=0.3)
-
-
-@pytest.mark.parametrize("digits", [9, 0])
-def test_equal_systems_compared_by_their_median_error_are_not_called_different(digits):
-    generator = np.random.default_rng(5)
-    claims = 0
-    for _ in range(40):
-        truth = generator.integers(0, 9, 30).astype(float)
-        noise = generator.normal(0, 3, (3, 30)).round(digits)
-        guesses = {name: truth + row for name, row in zip("abc", noise, strict=True)}
-        found = compare(truth, guesses, "median-AE", replicates=500)
-        claims += any(claim.adjusted <= 0.05 for claim in found.claims)
-    assert claims <= 5  # 2 are expected
-
-
-def test_the_calibration_error_is_compared_and_has_no_interval_alone():
-    assert only(TWO, "ECE(bins=10)").claims[0].outcomes[0].test == "randomization"
-    assert interval_of(TWO[0], "ECE(bins=10)") is None
+def test_baselines_of_an_experiment_are_compared_only_if_asked_for():
+    weak, strong = SAME
+    flat, mine = (replace(weak, name=name) for name in ("(majority class)", "(mine)"))
+    for given, settings, systems in (
+        ([weak, strong, flat], {}, ("weak", "strong")),
+        ([weak, strong, flat], {"baseline": flat.name}, ("weak", "strong", flat.name)),
+        ([weak, flat], {}, ("weak", flat.name)),
+        ([weak, mine, flat], {}, ("weak", "(mine)")),  # parentheses alone make no baseline
+    ):
+        assert compare(given, "accuracy", **settings).scores.systems == systems
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(InputError, match="at least two"):
-        compare(TWO[:1])
-    with pytest.raises(InputError, match="compare them separately"):
-        compare([TWO[0], numbers("A", 1.0)])
-    constant = ClassPredictions("flat", TWO[0].units, CLASSES, TWO[0].truth, np.ones(200, int))
-    with pytest.raises(MeasureError, match="MCC of flat is undefined"):
-        only([TWO[0], constant], "MCC")
+    weights = np.linspace(1, 2, 120)
+    heavy = [replace(RUNS[0], weights=weights), replace(RUNS[1], weights=weights[::-1].copy())]
+    units, truth = TWO[0].units, TWO[0].truth
+    constant = ClassPredictions("flat", units, ("ham", "spam"), truth, np.ones(200, int))
     groups = tuple(str(n // 2) for n in range(200))
-    with pytest.raises(InputError, match="groups for all systems"):
-        only([TWO[0], classed("strong", 1.2, groups=groups)], "MCC")
-    with pytest.raises(InputError, match="only some of weak, strong have weights"):
-        only([TWO[0], classed("strong", 1.2, weights=np.ones(200))], "MCC")
-
-
-def test_a_measure_that_exists_in_no_fold_is_said_to():
     apart = two(folds=tuple("ab"[n % 2] for n in range(200)))  # a class a fold
-    with pytest.raises(InputError, match=r"undefined in every fold: MCC of weak .* fold a: all"):
-        only(apart, "MCC")
-
-
-def test_means_over_plain_units_are_what_compare_does():
-    found = only(TWO, "Brier")
-    assert found.claims[0].outcomes == compare(found.scores).claims[0].outcomes
+    for given, measure, words in (
+        (TWO[:1], "MCC", "at least two"),
+        ([TWO[0], NUMBERS[0]], "MCC", "compare them separately"),
+        ([TWO[0], constant], "MCC", "MCC of flat is undefined"),
+        ([TWO[0], replace(TWO[1], groups=groups)], "MCC", "groups for all systems"),
+        ([TWO[0], replace(TWO[1], weights=np.ones(200))], "MCC", "only some of weak, strong have"),
+        (heavy, "accuracy", "each unit must have one weight"),
+        ([replace(one, folds=ANEW) for one in heavy], "accuracy", "each unit must have one"),
+        ([DIVIDED_ANEW[0], RUNS[1]], "F1(macro)", "weak has folds, strong has none"),
+        (apart, "MCC", r"undefined in every fold: MCC of weak .* fold a: all"),
+    ):
+        with pytest.raises((InputError, MeasureError), match=words):
+            compare(given, measure)
+    for settings, words in (
+        ({"tests": ["t"]}, "t is a test of means, but F1.* use randomization or bootstrap-shift"),
+        ({"correction": "tukey"}, "tukey is a test of means"),
+        ({"interval": "t"}, "is for means"),
+        ({"test_share": 0.1}, "have their own; leave it out"),
+    ):
+        with pytest.raises(InputError, match=words):
+            compare(THREE, "F1(macro)", **settings)
+    notes = compare([DIVIDED_ANEW[0], RUNS[1]], "accuracy", by="unit").scores.notes
+    assert "share training data" in texts(notes)

@@ -9,7 +9,7 @@ import sys
 import pytest
 from filelock import FileLock
 
-from heldout.errors import InputError
+from heldout import InputError
 from heldout.infer.ledger import Look, check_ledger, read_ledger, record_looks
 
 
@@ -47,39 +47,46 @@ def test_holm_over_all_looks_at_the_same_data(path):
 WRITER = """
 import sys
 from heldout.infer.ledger import Look, record_looks
-for at in range(20):
+for at in range(int(sys.argv[3])):
     record_looks(sys.argv[1], [Look("x", (sys.argv[2], str(at)), "AP", "t", 0.5, 0.0, 9, "")])
+    print(at, flush=True)
 """
+
+
+def writer(path, name, looks):
+    command = [sys.executable, "-c", WRITER, str(path), name, str(looks)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - the text above
 
 
 def test_several_writers_at_once(path):
     # The file is not there yet: making it is part of the race.
-    writers = [
-        subprocess.Popen(  # noqa: S603 - the text above
-            [sys.executable, "-c", WRITER, str(path), f"writer {at}"]
-        )
-        for at in range(3)
-    ]
-    assert [writer.wait(timeout=300) for writer in writers] == [0] * 3
+    writers = [writer(path, f"writer {number}", 20) for number in range(3)]
+    assert [len(one.communicate()[0].split()) for one in writers] == [20] * 3
+    assert [one.returncode for one in writers] == [0] * 3
     looks = read_ledger(path)
     assert [one.look for one in looks] == list(range(1, 61))
-    assert {one.systems for one in looks} == {
-        (f"writer {at}", str(row)) for at in range(3) for row in range(20)
-    }
+    expected = {(f"writer {number}", str(row)) for number in range(3) for row in range(20)}
+    assert {one.systems for one in looks} == expected
 
 
-def test_all_or_none(path):
+def test_a_writer_that_is_killed_leaves_whole_looks_and_locks_nobody_out(path):
+    killed = writer(path, "killed", 10**6)
+    said = [int(killed.stdout.readline()) for _ in range(5)]
+    killed.kill()
+    said += map(int, killed.communicate()[0].split())
+    kept = read_ledger(path)
+    assert [one.systems[1] for one in kept[: len(said)]] == list(map(str, said))
+    assert len(kept) - len(said) in {0, 1}  # written, but not yet said
+    assert len(record_looks(path, [look()])) == len(kept) + 1
+
+
+def test_all_or_none(path, monkeypatch):
     record_looks(path, [look()])
-    before = path.read_bytes()
+    before, write = path.read_bytes(), os.write
     for wrong in (look(p=1.5), look(p=float("nan")), look(effect=float("inf")), look(systems=())):
         with pytest.raises(InputError, match="not to be kept in a ledger"):
             record_looks(path, [look(), wrong])
-    assert path.read_bytes() == before
-
-
-def test_a_write_that_fails_leaves_the_ledger_as_it_was(path, monkeypatch):
-    record_looks(path, [look()])
-    before, write = path.read_bytes(), os.write
+        assert path.read_bytes() == before
 
     def full(file, content):
         if os.fstat(file).st_size > len(before):
@@ -92,51 +99,35 @@ def test_a_write_that_fails_leaves_the_ledger_as_it_was(path, monkeypatch):
     assert path.read_bytes() == before
 
 
-def test_a_line_with_an_impossible_p_is_named(path):
-    record_looks(path, [look(p=0.5)])
-    path.write_text(path.read_text().replace('"p": 0.5', '"p": 1.5'))
-    with pytest.raises(InputError, match=r"looks.jsonl:1: not an evaluation"):
-        read_ledger(path)
+def test_damaged_and_other_files_are_refused_and_stay(path):
+    record_looks(path, [look(p=0.5), look()])
+    good = path.read_text()
+    others = ["query,score", "[]", "{}", '{"p": 2}', "[" * 100_000, "\x00", "3", '"x"']
+    cases = [(f"{line}\n", 1) for line in others]
+    cases += [(good.replace('"p": 0.5', '"p": 1.5'), 1), (good[:-20], 2)]
+    for content, line in cases:
+        path.write_text(content)
+        for call in (check_ledger, read_ledger, lambda file: record_looks(file, [look()])):
+            with pytest.raises(InputError, match=rf"looks.jsonl:{line}: not an evaluation"):
+                call(path)
+        assert path.read_text() == content
+    path.write_text(good.rstrip())  # a last line without its end
+    assert len(record_looks(path, [look()])) == len(read_ledger(path)) == 3
 
 
-def test_an_incomplete_line_is_named_and_nothing_is_added(path):
-    record_looks(path, [look(), look()])
-    cut = path.read_bytes()[:-20]
-    path.write_bytes(cut)
-    for call in (lambda: read_ledger(path), lambda: record_looks(path, [look()])):
-        with pytest.raises(
-            InputError, match=r"looks.jsonl:2: not an evaluation .* delete the line"
-        ):
-            call()
-    assert path.read_bytes() == cut
-
-
-def test_a_last_line_without_its_end_is_kept(path):
-    record_looks(path, [look()])
-    path.write_bytes(path.read_bytes().rstrip())
-    assert len(record_looks(path, [look()])) == len(read_ledger(path)) == 2
-
-
-@pytest.mark.parametrize(
-    "line", ["query,score", "[]", "{}", '{"p": 2}', "[" * 100_000, "\x00", "3", '"x"']
-)
-def test_other_files_are_refused_and_stay(path, line):
-    path.write_text(line + "\n")
-    for call in (check_ledger, read_ledger):
-        with pytest.raises(InputError, match=r"looks.jsonl:1: not an evaluation"):
-            call(path)
-    assert path.read_text() == line + "\n"
-
-
-def test_checking_makes_nothing(path, tmp_path):
+def test_paths_are_checked_and_nothing_is_made(path, tmp_path, monkeypatch):
     check_ledger(path)
     assert not path.exists()
-    with pytest.raises(InputError, match="no such file"):
-        read_ledger(path)
-    with pytest.raises(InputError, match="not a file"):
-        check_ledger(tmp_path)
-    with pytest.raises(InputError, match="create it first"):
-        check_ledger(tmp_path / "none" / "looks.jsonl")
+    for call, file, words in (
+        (read_ledger, path, "no such file"),
+        (check_ledger, tmp_path, "not a file"),
+        (check_ledger, tmp_path / "none" / "looks.jsonl", "create it first"),
+    ):
+        with pytest.raises(InputError, match=words):
+            call(file)
+    monkeypatch.setattr("heldout.infer.ledger.PATIENCE", 0.01)
+    with FileLock(f"{path}.lock"), pytest.raises(InputError, match="kept the ledger locked"):
+        record_looks(path, [look()])
 
 
 @pytest.mark.skipif(
@@ -147,9 +138,3 @@ def test_no_permission(path, tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(InputError, match="no permission to write the ledger there"):
         check_ledger(path)
-
-
-def test_locked(path, monkeypatch):
-    monkeypatch.setattr("heldout.infer.ledger.PATIENCE", 0.01)
-    with FileLock(f"{path}.lock"), pytest.raises(InputError, match="kept the ledger locked"):
-        record_looks(path, [look()])

@@ -1,19 +1,22 @@
 """Fisher's randomization test and its transforms: published numbers, counting, SciPy."""
 
-from __future__ import annotations
-
 import math
+import re
 from fractions import Fraction
 from itertools import product
+from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inference_data import MAIZE, SAKAI, SIDES, A, B, share_as_extreme, smooth
 from scipy import stats
 
-from heldout.errors import InputError
+from heldout import InputError
 from heldout.infer import randomization
+from heldout.infer.lattice import chosen_chances, drawn_chances, find_lattice
 from heldout.infer.randomization import (
     mcnemar_test,
     randomization_test,
@@ -21,14 +24,8 @@ from heldout.infer.randomization import (
     wilcoxon_test,
 )
 
-A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
-B = np.array([0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8])
-MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
-X = np.array([7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1]) / 10
-Y = np.array([5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2]) / 10
-
-SIDES = ("two-sided", "greater", "less")
-
+METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
+sides = st.sampled_from(SIDES)
 numbers = st.lists(
     st.one_of(
         st.floats(-5, 5, allow_subnormal=False).map(lambda x: round(x, 6)),
@@ -39,192 +36,152 @@ numbers = st.lists(
 )
 
 
-def by_counting(values, tail):
-    values = np.array(values)
+def by_counting(values, side):
     signs = np.array(list(product((-1.0, 1.0), repeat=len(values))))
-    sums, observed, tie = signs @ values, values.sum(), 1e-12 * np.abs(values).sum()
-    return {
-        "two-sided": np.mean(np.abs(sums) >= abs(observed) - tie),
-        "greater": np.mean(sums >= observed - tie),
-        "less": np.mean(sums <= observed + tie),
-    }[tail]
+    tie = 1e-12 * np.abs(values).sum()
+    return share_as_extreme(signs @ np.array(values), np.sum(values), side, tie=tie)
 
 
-def smooth(n, seed=0, shift=0.05):
-    return np.random.default_rng(seed).normal(shift, 0.2, n)
-
-
-def test_ten_folds():
-    """Enumerated by hand: 208 of the 1,024 assignments, ties counted."""
-    assert randomization_test(B - A, alternative="greater").p == 208 / 1024
-    assert randomization_test(A - B, alternative="less").p == 208 / 1024
-    outcome = randomization_test(B - A)
+def test_published_p_values():
+    outcome = randomization_test(B - A)  # ten folds, enumerated by hand
     assert outcome.p == 416 / 1024
     assert outcome.statistic == pytest.approx(0.07)
     assert (outcome.method, outcome.error, outcome.n) == ("exact", 0.0, 10)
     assert outcome.detail == "all 1,024 sign assignments"
-
-
-def test_maize():
-    """Fisher (1935), The Design of Experiments, section 21."""
-    assert randomization_test(MAIZE, alternative="greater").p == 863 / 32768
+    assert randomization_test(B - A, alternative="greater").p == 208 / 1024
+    assert randomization_test(A - B, alternative="less").p == 208 / 1024
     assert randomization_test(MAIZE).p == 1726 / 32768
+    assert randomization_test(MAIZE, alternative="greater").p == 863 / 32768
+    assert randomization_test(SAKAI[:, 0] - SAKAI[:, 1]).p == 135 / 2048
 
 
-def test_sakai():
-    """Sakai (2018), Laboratory Experiments in Information Retrieval, Table 5.1."""
-    assert randomization_test(X - Y).p == 135 / 2048
+@given(numbers, sides)
+def test_enumeration_equals_counting(values, side):
+    assert randomization_test(values, alternative=side).p == by_counting(values, side)
 
 
-@pytest.mark.parametrize("tail", SIDES)
-@given(numbers)
-def test_enumeration_equals_counting(tail, values):
-    assert randomization_test(values, alternative=tail).p == by_counting(values, tail)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_convolution_equals_enumeration(seed):
-    values = np.random.default_rng(seed).integers(-20, 25, 24) / 100
-    noise = 1e-15 * np.arange(24)  # below the tie tolerance, and gone in the lattice
+def test_convolution_equals_enumeration():
+    values = np.random.default_rng(1).integers(-20, 25, 22) / 100
+    noise = 1e-15 * np.arange(22)  # below the tie tolerance, and gone in the lattice
     sums = np.zeros(1)
     for value in values + noise:
         sums = np.concatenate([sums - value, sums + value])
-    observed, tie = values.sum(), 1e-12 * np.abs(values).sum()
-    extreme = {
-        "two-sided": np.abs(sums) >= abs(observed) - tie,
-        "greater": sums >= observed - tie,
-        "less": sums <= observed + tie,
-    }
-    for tail, counted in extreme.items():
-        lattice = randomization_test(values, alternative=tail)
+    for side in SIDES:
+        lattice = randomization_test(values, alternative=side)
         assert "lattice of step 0.01" in lattice.detail
-        assert lattice.p == pytest.approx(counted.sum() / 2**24, rel=1e-12)
+        counted = share_as_extreme(sums, values.sum(), side, tie=1e-12 * np.abs(values).sum())
+        assert lattice.p == pytest.approx(counted, rel=1e-12)
 
 
-@pytest.mark.parametrize("tail", SIDES)
-@pytest.mark.parametrize("seed", range(6))
-def test_grid_bounds_contain_the_exact_p(tail, seed, monkeypatch):
-    values = smooth(26, seed)
-    exact = randomization_test(values, alternative=tail)
-    monkeypatch.setattr(randomization, "MANY", 0)
-    grid = randomization_test(values, alternative=tail)
-    assert (exact.method, grid.method) == ("exact", "grid")
-    assert 0 < grid.error <= max(0.02 * grid.p, 1e-4)
-    assert abs(grid.p - exact.p) <= grid.error * (1 + 1e-9)
+@pytest.mark.parametrize("side", SIDES)
+def test_grid_bounds_contain_the_exact_p(side, monkeypatch):
+    for seed in range(3):
+        values = smooth(26, seed)
+        exact = randomization_test(values, alternative=side)
+        with monkeypatch.context() as patch:
+            patch.setattr(randomization, "MANY", 0)
+            grid = randomization_test(values, alternative=side)
+        assert (exact.method, grid.method) == ("exact", "grid")
+        assert 0 < grid.error <= max(0.02 * grid.p, 1e-4)
+        assert abs(grid.p - exact.p) <= grid.error * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("tail", SIDES)
-@pytest.mark.parametrize("n", [30, 33, 300, 1000])
-def test_random_signs_are_near_the_exact_p(tail, n, monkeypatch):
-    values = np.random.default_rng(n).integers(-3, 5, n) / 4  # tables of several sizes
-    exact = randomization_test(values, alternative=tail)
-    for limit in ("MANY", "MOST_WORK", "GRID_WORK"):
-        monkeypatch.setattr(randomization, limit, 0)
-    drawn = randomization_test(values, alternative=tail, seed=n)
-    assert (exact.method, drawn.method) == ("exact", "monte carlo")
-    assert abs(drawn.p - exact.p) <= 4 * max(drawn.error, 1e-5)
-    assert drawn.detail == f"100,000 replicates, seed {n}"
+@pytest.mark.parametrize("side", SIDES)
+def test_random_signs_are_near_the_exact_p(side, monkeypatch):
+    for n in (30, 33, 300, 1000):  # tables of several sizes
+        values = np.random.default_rng(n).integers(-3, 5, n) / 4
+        exact = randomization_test(values, alternative=side)
+        with monkeypatch.context() as patch:
+            for limit in ("MANY", "MOST_WORK", "GRID_WORK"):
+                patch.setattr(randomization, limit, 0)
+            drawn = randomization_test(values, alternative=side, seed=n)
+        assert (exact.method, drawn.method) == ("exact", "monte carlo")
+        assert abs(drawn.p - exact.p) <= 4 * max(drawn.error, 1e-5), n
+        assert drawn.detail == f"100,000 replicates, seed {n}"
 
 
-def test_auto_takes_the_first_feasible():
-    def method(values):
-        return randomization_test(values, replicates=1000).method
-
-    assert method(smooth(12)) == "exact"
-    assert method(smooth(32)) == "exact"
-    assert method(smooth(50)) == "grid"
-    assert method(smooth(400)) == "monte carlo"
-    assert method(np.round(smooth(7000), 1)) == "exact"
+def test_the_first_feasible_way_is_taken():
+    ways = {12: "exact", 32: "exact", 50: "grid", 400: "monte carlo"}
+    for n, method in ways.items():
+        assert randomization_test(smooth(n), replicates=1000).method == method, n
+    assert randomization_test(np.round(smooth(7000), 1), replicates=1000).method == "exact"
 
 
-def test_a_system_against_its_own_copy():
-    for tail in SIDES:
-        assert randomization_test(np.zeros(60), alternative=tail).p == 1.0
-
-
-def test_mean_of_zero_gives_one():
+def test_special_cases():
+    for side in SIDES:
+        assert randomization_test(np.zeros(60), alternative=side).p == 1
     values = smooth(40)
-    assert randomization_test(np.concatenate([values, -values])).p == 1.0
-
-
-def test_constant_differences():
+    assert randomization_test(np.concatenate([values, -values])).p == 1
     assert randomization_test([0.25] * 8).p == 2 / 2**8
     assert randomization_test([0.25] * 1000).p == pytest.approx(2.0**-999, rel=1e-9)
+    few = np.zeros(300)
+    few[:5] = [0.1, 0.2, -0.05, 0.3, 0.15]
+    assert randomization_test(few).detail == "all 2^300 sign assignments"
 
 
-@pytest.mark.parametrize("n", [15, 50, 600])
-def test_symmetric_under_sign_flip_and_scale(n):
-    values = smooth(n, 5, 0.02)
-    greater = randomization_test(values, alternative="greater", replicates=20_000)
-    less = randomization_test(-values, alternative="less", replicates=20_000)
-    assert greater.p == less.p
-    two = randomization_test(values, replicates=20_000).p
-    assert two == randomization_test(-values, replicates=20_000).p
-    assert two == randomization_test(values * 1024, replicates=20_000).p
-    assert two == pytest.approx(randomization_test(values * 1e-7, replicates=20_000).p, abs=1e-9)
-
-
-def test_threads_do_not_matter(monkeypatch):
+def test_seeds_matter_and_threads_do_not(monkeypatch):
     values = smooth(3000, 2, 0.005)
     found = []
-    for threads in ("1", "2", "5"):
+    for threads, seed in (("1", 0), ("2", 0), ("5", 0), ("5", 2)):
         monkeypatch.setenv("HELDOUT_THREADS", threads)
-        found.append(randomization_test(values, replicates=140_000))
+        found.append(randomization_test(values, replicates=140_000, seed=seed))
     assert found[0] == found[1] == found[2]
-
-
-def test_seeds_matter():
-    values = smooth(300, 2, 0.01)
-    one = randomization_test(values, replicates=5000, seed=1)
-    assert one.p == randomization_test(values, replicates=5000, seed=1).p
-    assert one.p != randomization_test(values, replicates=5000, seed=2).p
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: randomization_test([0.1]), "at least 2"),
-        (lambda: randomization_test([0.1, math.nan, 0.2]), "unit number 2 is nan"),
-        (lambda: randomization_test([0.1, 0.2], alternative="both"), "alternative='both'"),
-        (lambda: randomization_test([0.1, 0.2], replicates=0), "replicates=0"),
-        (lambda: randomization_test([0.1, 0.2], seed=-1), "seed=-1"),
-    ],
-)
-def test_bad_input(call, words):
-    with pytest.raises(InputError, match=words):
-        call()
-
-
-def test_a_large_count_is_written_as_a_power():
-    values = np.zeros(300)
-    values[:5] = [0.1, 0.2, -0.05, 0.3, 0.15]
-    assert randomization_test(values).detail == "all 2^300 sign assignments"
-
-
-@pytest.mark.parametrize(
-    ("units", "shift", "tail", "p", "error"),
-    [
-        (45, 0.2, "two-sided", 0.886574961545989, 0.0008372506049454387),
-        (60, 0.5, "greater", 8.090068012976855e-06, 4.3153002669479856e-08),
-        (80, 0.02, "less", 0.815774652770541, 0.0002738728477631458),
-        (100, 0.3, "two-sided", 0.0007999893563926368, 3.3148798679653e-06),
-        (50, 0.0, "greater", 0.8950977209068309, 0.00016732150143017321),
-        (70, 1.5, "two-sided", 3.049318610115481e-20, 1.6940658945086007e-21),
-    ],
-)
-def test_grid_p_values_are_those_of_the_whole_distribution(units, shift, tail, p, error):
-    values = np.random.default_rng(units).normal(shift, 1, units)
-    outcome = randomization_test(values, alternative=tail)
-    assert outcome.method == "grid"
-    assert abs(outcome.p - p) <= outcome.error + error  # both bounds hold the exact p
+    assert found[0].p != found[3].p
 
 
 def test_millions_of_units_that_are_right_or_wrong_are_tested_exactly():
-    first, second = np.random.default_rng(1).random((2, 5_000_000)) < 0.5
+    first, second = np.random.default_rng(1).random((2, 2_000_000)) < 0.5
     outcome = mcnemar_test(first, second)
     won, lost = int((first & ~second).sum()), int((second & ~first).sum())
     assert outcome.method == "exact"
     assert outcome.p == pytest.approx(stats.binomtest(won, won + lost).pvalue, rel=1e-9)
+
+
+# Lattices
+
+small = st.lists(st.integers(-9, 9), min_size=2, max_size=9).filter(any)
+
+
+@given(small, st.sampled_from([0.1, 0.25, 1.0, 1 / 3, 1e-4, 7e5]))
+def test_multiples_of_a_step_are_found(cells, step):
+    lattice = find_lattice(np.array(cells) * step)
+    divisor = int(np.gcd.reduce(np.abs(cells)))
+    assert lattice.step == pytest.approx(step * divisor, rel=1e-9)
+    assert (lattice.cells * divisor).tolist() == cells
+
+
+def test_real_numbers_lie_on_no_lattice_and_rounding_noise_hides_none():
+    first, second = np.random.default_rng(3).integers(0, 10_001, (2, 500)) / 10_000
+    assert find_lattice(first - second).step == pytest.approx(1e-4)
+    for seed in range(20):
+        assert find_lattice(np.random.default_rng(seed).normal(size=25)) is None
+
+
+@given(small, st.lists(st.integers(-4, 4), min_size=2, max_size=5))
+def test_chosen_and_drawn_sums_are_counted(weights, cells):
+    sizes = np.abs(weights)
+    sums = np.array(list(product((0, 1), repeat=len(sizes)))) @ sizes
+    expected = np.bincount(sums, minlength=sizes.sum() + 1) / 2 ** len(sizes)
+    assert chosen_chances(sizes, int(sizes.sum())).tolist() == expected.tolist()
+    sums = np.array([sum(draw) for draw in product(cells, repeat=len(cells))])
+    expected = np.bincount(sums - len(cells) * min(cells)) / len(sums)
+    assert drawn_chances(np.array(cells)) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_far_tails_keep_their_relative_precision(size):
+    """1,000 coins and one that is too small to matter: binomial tails, down to 2^-1000."""
+
+    def tail(heads):
+        return Fraction(sum(comb(1000, k) for k in range(heads, 1001)), 2**1000)
+
+    for heads in (500, 560, 640, 900, 999, 1000):
+        coins = np.repeat([size, -size], [heads, 1000 - heads])
+        # The half is won or lost, and the sum is reached in the first case only.
+        exact = tail(heads) if size == 1 else (tail(heads) + tail(heads + 1)) / 2
+        values = coins if size == 1 else [*coins, 0.5]
+        outcome = randomization_test(values, alternative="greater")
+        assert outcome.p == pytest.approx(float(exact), rel=1e-9), heads
 
 
 # The transforms
@@ -240,6 +197,32 @@ def test_wilcoxon_of_the_depression_scale():
     assert outcome.detail == "9 differences ranked, 0 zeros dropped"
 
 
+@pytest.mark.parametrize("side", SIDES)
+def test_wilcoxon_agrees_with_scipy(side):
+    for n in (2, 9, 30, 50, 51, 200):
+        values = np.random.default_rng(n).normal(0.2, 1, n)
+        theirs = stats.wilcoxon(values, alternative=side, method="exact")
+        outcome = wilcoxon_test(values, alternative=side)
+        assert outcome.method == "exact"
+        assert outcome.p == pytest.approx(theirs.pvalue, rel=1e-11), n
+    for digits in (1, 8):  # very many units, with ties and without
+        values = np.random.default_rng(3).normal(0.03, 1, 1500).round(digits)
+        theirs = stats.wilcoxon(values, alternative=side, method="asymptotic", correction=True)
+        outcome = wilcoxon_test(values, alternative=side)
+        assert outcome.method == "normal"
+        assert outcome.p == pytest.approx(theirs.pvalue, rel=1e-10), digits
+
+
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=9), sides)
+def test_wilcoxon_with_ties_is_the_enumeration(values, side):
+    kept = np.array([value for value in values if value], float)
+    ranks = stats.rankdata(np.abs(kept)) * np.sign(kept)
+    expected = by_counting(ranks, side) if len(kept) else 1
+    assert wilcoxon_test(values, alternative=side).p == expected
+    tenths = [value * 0.1 + 0.7 - 0.7 if value else 0.0 for value in values]
+    assert wilcoxon_test(tenths, alternative=side).p == expected  # rounding does not undo ties
+
+
 def test_mcnemar_exact_and_mid_p():
     """Fagerland, Lydersen & Laake (2013), table 1: 1 and 7 discordant, p .0703, mid-p .0391."""
     first = [1] * 1 + [0] * 7 + [1] * 1 + [0] * 12
@@ -252,81 +235,54 @@ def test_mcnemar_exact_and_mid_p():
     assert (same.p, same.detail) == (1, "0 of 0 discordant units won; mid-p 1")
 
 
-@pytest.mark.parametrize("tail", SIDES)
-@pytest.mark.parametrize("n", [2, 9, 30, 50, 51, 200])
-def test_wilcoxon_agrees_with_scipy(tail, n):
-    values = np.random.default_rng(n).normal(0.2, 1, n)
-    theirs = stats.wilcoxon(values, alternative=tail, method="exact")
-    ours = wilcoxon_test(values, alternative=tail)
-    assert ours.method == "exact"
-    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-11)
+@pytest.mark.parametrize("side", SIDES)
+def test_sign_and_mcnemar_are_binomial(side):
+    for wins, losses in product((0, 1, 7, 60), (0, 3, 40)):
+        values = np.repeat([1.0, -0.5, 0.0], [wins, losses, 2])
+        outcome = sign_test(values, alternative=side)
+        expected = stats.binomtest(wins, wins + losses, 0.5, side).pvalue if wins + losses else 1
+        assert outcome.p == pytest.approx(expected, rel=1e-12), (wins, losses)
+        assert outcome.statistic == wins
+        assert outcome.detail.endswith(", 2 ties")
+        assert mcnemar_test(values > 0, values < 0, alternative=side).p == outcome.p
 
 
-def test_wilcoxon_of_many_units_with_ties_equals_a_slow_exact_count():
-    values = np.random.default_rng(3).normal(0.1, 1, 120).round(1)
-    ranks = (2 * stats.rankdata(np.abs(values[values != 0]))).astype(int).tolist()
-    ways = [1]  # integers of any size, for each sum of doubled ranks
-    for rank in ranks:
-        ways = [a + b for a, b in zip(ways + [0] * rank, [0] * rank + ways, strict=True)]
-    outcome = wilcoxon_test(values, alternative="greater")
-    exact = Fraction(sum(ways[int(2 * outcome.statistic) :]), 2 ** len(ranks))
-    assert outcome.p == pytest.approx(float(exact), rel=1e-14)
+def test_the_documentation_states_the_size_of_mcnemars_tests():
+    """By going through all outcomes of up to 100 discordant units; never above .05 if exact."""
+    rejected = np.zeros((101, 2))  # the chances given so many discordant units: exact, mid-p
+    for discordant in range(101):
+        chances = stats.binom.pmf(np.arange(discordant + 1), discordant, 0.5)
+        for won in range(discordant // 2 + 1):
+            first = np.repeat([1, 0, 1], [won, discordant - won, 2])
+            second = np.repeat([0, 1, 1], [won, discordant - won, 2])
+            outcome = mcnemar_test(first, second)
+            middle = float(re.search(r"mid-p (\S+)", outcome.detail).group(1))
+            mirrored = 1 if 2 * won == discordant else 2
+            rejected[discordant] += (
+                mirrored * chances[won] * (np.array([outcome.p, middle]) <= 0.05)
+            )
+    assert rejected[:, 0].max() <= 0.05
+    assert (rejected[:, 1] >= rejected[:, 0]).all()
+    row = re.compile(r"^\| (\d+) \| (\d+) % \| (\.\d+) \| (\.\d+) \|$", re.MULTILINE)
+    rows = row.findall(METHODS.read_text())
+    assert len(rows) == 9
+    for units, share, exact, middle in rows:
+        chances = stats.binom.pmf(np.arange(int(units) + 1), int(units), float(share) / 100)
+        size = chances @ rejected[: int(units) + 1]
+        assert [f"{value:.3f}".lstrip("0") for value in size] == [exact, middle]
 
 
-@pytest.mark.parametrize("tail", SIDES)
-@pytest.mark.parametrize("digits", [1, 8])
-def test_wilcoxon_of_very_many_units_is_normal(tail, digits):
-    values = np.random.default_rng(3).normal(0.03, 1, 1500).round(digits)
-    theirs = stats.wilcoxon(values, alternative=tail, method="asymptotic", correction=True)
-    ours = wilcoxon_test(values, alternative=tail)
-    assert ours.method == "normal"
-    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-10)
-
-
-@pytest.mark.parametrize("tail", SIDES)
-@given(st.lists(st.integers(-4, 4), min_size=2, max_size=9))
-def test_wilcoxon_with_ties_is_the_enumeration(tail, values):
-    kept = np.array([value for value in values if value], float)
-    ranks = stats.rankdata(np.abs(kept)) * np.sign(kept)
-    expected = by_counting(ranks, tail) if len(kept) else 1
-    assert wilcoxon_test(values, alternative=tail).p == expected
-    tenths = [value * 0.1 + 0.7 - 0.7 if value else 0.0 for value in values]
-    assert wilcoxon_test(tenths, alternative=tail).p == expected  # rounding does not undo ties
-
-
-@pytest.mark.parametrize("tail", SIDES)
-@pytest.mark.parametrize("losses", [0, 3, 40])
-@pytest.mark.parametrize("wins", [0, 1, 7, 60])
-def test_sign_and_mcnemar_are_binomial(tail, wins, losses):
-    values = np.repeat([1.0, -0.5, 0.0], [wins, losses, 2])
-    outcome = sign_test(values, alternative=tail)
-    expected = stats.binomtest(wins, wins + losses, 0.5, tail).pvalue if wins + losses else 1
-    assert outcome.p == pytest.approx(expected, rel=1e-12)
-    assert outcome.detail.endswith(", 2 ties")
-    assert mcnemar_test(values > 0, values < 0, alternative=tail).p == outcome.p
-
-
-@pytest.mark.parametrize("test", [wilcoxon_test, sign_test])
-@given(values=st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=60))
-def test_sides(test, values):
-    two, greater, less = (test(values, alternative=tail).p for tail in SIDES)
-    assert all(0 <= p <= 1 for p in (two, greater, less))
-    assert greater + less >= 1 - 1e-9  # a discrete statistic counts its own point twice
-    assert two == pytest.approx(min(1, 2 * min(greater, less)), abs=1e-9)
-    negated = [-value for value in values]
-    assert test(negated, alternative="greater").p == pytest.approx(less, abs=1e-12)
-    assert test(negated).p == pytest.approx(two, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
+def test_bad_input_is_refused():
+    for call, words in (
+        (lambda: randomization_test([0.1]), "at least 2"),
+        (lambda: randomization_test([0.1, math.nan, 0.2]), "unit number 2 is nan"),
+        (lambda: randomization_test([0.1, 0.2], alternative="both"), "alternative='both'"),
+        (lambda: randomization_test([0.1, 0.2], replicates=0), "replicates=0"),
+        (lambda: randomization_test([0.1, 0.2], seed=-1), "seed=-1"),
         (lambda: wilcoxon_test([0.1, math.nan]), "unit number 2 is nan"),
         (lambda: sign_test([0.1, 0.2], alternative="both"), "alternative='both'"),
         (lambda: mcnemar_test([0, 1], [0, 0.5]), "mcnemar needs scores of 0 and 1"),
         (lambda: mcnemar_test([0, 1], [0, 1, 1]), "first has 2 units, second 3"),
-    ],
-)
-def test_bad_input_of_the_transforms(call, words):
-    with pytest.raises(InputError, match=words):
-        call()
+    ):
+        with pytest.raises(InputError, match=words):
+            call()

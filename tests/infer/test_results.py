@@ -1,4 +1,4 @@
-"""Estimates: t tests against published numbers and SciPy, no variance, levels of confidence."""
+"""Estimates: t tests against published numbers and SciPy, no variance, effect sizes, levels."""
 
 import math
 
@@ -6,27 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inference_data import MAIZE, SIDES, A, B
 from scipy import stats
 
 from heldout import InputError, compare
-from heldout.infer.results import (
-    Estimate,
-    alpha_of,
-    check_level,
-    drop_noise,
-    level_of,
-    mean_estimate,
-)
-
-# The ten folds of a worked example.
-A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
-B = np.array([0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8])
-# Darwin's maize, as tested by Fisher (The Design of Experiments, 1935).
-MAIZE = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48.0])
-SIDES = ("two-sided", "greater", "less")
-TABLE = {"A": [0.1, 0.4, 0.3, 0.9], "B": [0.3, 0.5, 0.3, 0.8]}
-
-numbers = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=60)
+from heldout.infer.results import Estimate, alpha_of, drop_noise, level_of, mean_estimate
 
 
 def test_published_t_tests():
@@ -53,38 +37,21 @@ def test_corrected_t_of_the_grid_search_example():
     assert corrected.t == pytest.approx(0.7503126954, abs=5e-10)
     assert corrected.p("greater") == pytest.approx(0.2274229710, abs=5e-10)
     assert mean_estimate(best - second).t == pytest.approx(2.6111648393, abs=5e-10)
+    claim = compare({"linear": second, "rbf": best}, test_share=10 / 90).claims[0]
+    assert claim.outcomes[0].test == "corrected-t"
+    assert claim.outcomes[0].statistic == pytest.approx(0.7503126954, abs=5e-10)
 
 
 @pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize("n", [2, 3, 10, 200])
-def test_t_agrees_with_scipy(side, n):
-    first, second = np.random.default_rng(n).normal(0.1, 1, (2, n))
-    theirs = stats.ttest_rel(first, second, alternative=side)
-    ours = mean_estimate(first - second)
-    assert (ours.t, ours.p(side)) == pytest.approx(tuple(theirs), rel=1e-10)
-    if side == "two-sided":
-        (interval,) = ours.interval(0.9)
-        assert interval[1:3] == pytest.approx(tuple(theirs.confidence_interval(0.9)), rel=1e-10)
-
-
-@given(numbers, st.floats(0.01, 1))
-def test_sides_and_the_correction(values, share):
-    estimate = mean_estimate(np.array(values))
-    two, greater, less = (float(estimate.p(side)) for side in SIDES)
-    assert greater + less >= 1 - 1e-9
-    assert two == pytest.approx(min(1, 2 * min(greater, less)), abs=1e-9)
-    assert mean_estimate(-np.array(values)).p("greater") == pytest.approx(less, abs=1e-12)
-    assert mean_estimate(np.array(values), 1 / len(values) + share).p() >= two - 1e-12
-
-
-@pytest.mark.parametrize("side", SIDES)
-def test_many_columns_answer_as_one_by_one(side):
-    gaps = np.column_stack(
-        [np.arange(5.0), np.zeros(5), np.ones(5), -np.ones(5), [1, -1, 2, -2, 0]]
-    )
-    outcomes = mean_estimate(gaps).outcomes("t", side, 5)
-    assert outcomes == [mean_estimate(column).outcomes("t", side, 5)[0] for column in gaps.T]
-    assert [outcome.method for outcome in outcomes] == ["t", *["no variance"] * 3, "t"]
+def test_t_agrees_with_scipy(side):
+    for n in (2, 3, 10, 200):
+        first, second = np.random.default_rng(n).normal(0.1, 1, (2, n))
+        theirs = stats.ttest_rel(first, second, alternative=side)
+        ours = mean_estimate(first - second)
+        assert (ours.t, ours.p(side)) == pytest.approx(tuple(theirs), rel=1e-10), n
+        (interval,) = ours.interval(0.9, side)
+        bounds = tuple(theirs.confidence_interval(0.9))
+        assert interval[1:3] == pytest.approx(bounds, rel=1e-10), n
 
 
 @pytest.mark.parametrize("constant", [0.25, -0.25])
@@ -105,29 +72,52 @@ def test_differences_that_are_constant_but_for_rounding():
     assert [float(mean_estimate(np.zeros(20)).p(side)) for side in SIDES] == [1, 1, 1]
 
 
-def test_one_unit_is_refused():
-    with pytest.raises(InputError, match="expected at least 2"):
-        compare({"A": [0.1], "B": [0.2]}, tests=["t"])
+# Effect sizes
 
 
-@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 1e-9, 1e-12])
-def test_one_minus_the_level_is_what_was_meant(alpha):
-    assert alpha_of(1 - alpha) == alpha
-    assert alpha_of(level_of(alpha)) == alpha
+def effects_of(first, second):
+    return compare({"second": list(second), "first": list(first)}, tests=["t"]).claims[0].effects
 
 
-@pytest.mark.parametrize("level", [0.05, 0.01, 0.1, 0.4999])
-def test_a_significance_level_is_asked_about(level):
-    with pytest.raises(InputError, match=f"did you mean {1 - level:g}"):
-        compare(TABLE, level=level)
+def test_effects_of_the_ten_folds_by_their_definitions():
+    effects = effects_of(A, B)
+    assert effects.mean_difference == pytest.approx(-0.07)
+    assert effects.standardised == pytest.approx(-1.10526 / math.sqrt(10), abs=1e-5)
+    assert (effects.wins, effects.ties, effects.losses, effects.n) == (2, 4, 4, 10)
+    assert effects.superiority == pytest.approx(0.4)
+    rounded = effects_of([0.1 + 0.2, 0.5], [0.3, 0.4])
+    assert (rounded.wins, rounded.ties) == (1, 1)
+    assert effects_of([1.0, 2], [1, 2])[1:3] == (0, 0.5)
+    assert effects_of([2, 3], [1, 2])[1:3] == (math.inf, 1)
 
 
-@pytest.mark.parametrize("level", [0, 1, 95, -0.05, float("nan"), True, "0.95"])
-def test_no_level_is_refused(level):
-    with pytest.raises(InputError, match=r"between 0\.5 and 1, such as 0\.95"):
-        check_level(level)
+@given(st.lists(st.tuples(*[st.integers(0, 10)] * 2), min_size=2, max_size=30))
+def test_effects_of_swapped_systems(pairs):
+    first, second = np.array(pairs, float).T
+    one, other = effects_of(first, second), effects_of(second, first)
+    assert one.mean_difference == pytest.approx(-other.mean_difference)
+    assert one.standardised == pytest.approx(-other.standardised)
+    assert one.superiority == pytest.approx(1 - other.superiority)
+    assert (one.wins, one.ties, one.losses) == (other.losses, other.ties, other.wins)
+    expected = mean_estimate(first - second).t / math.sqrt(len(pairs))
+    assert one.standardised == pytest.approx(float(expected))
 
 
-def test_a_comparison_knows_both():
-    result = compare(TABLE, level=0.9, alternative="greater")
+# Levels
+
+
+def test_levels():
+    for alpha in (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 1e-9, 1e-12):
+        assert alpha_of(1 - alpha) == alpha
+        assert alpha_of(level_of(alpha)) == alpha
+    table = {"A": [0.1, 0.4, 0.3, 0.9], "B": [0.3, 0.5, 0.3, 0.8]}
+    result = compare(table, level=0.9, alternative="greater")
     assert (result.level, result.alpha, result.alternative) == (0.9, 0.1, "greater")
+    refused = [(0.05, "mean 0.95"), (0.1, "did you mean 0.9"), (0.4999, "did you mean 0.5001")]
+    nonsense = (0, 1, 95, -0.05, math.nan, True, "0.95")
+    refused += [(level, r"between 0\.5 and 1, such as 0\.95") for level in nonsense]
+    for level, words in refused:
+        with pytest.raises(InputError, match=words):
+            compare(table, level=level)
+    with pytest.raises(InputError, match=r"above 0\.5"):
+        compare(table, alternative="greater", level=0.5)

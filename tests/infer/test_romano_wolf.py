@@ -1,20 +1,18 @@
 """Romano-Wolf step-down by the bootstrap-t, against a plain and slow implementation."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, product
 
 import numpy as np
 import pytest
+from inference_data import SIDES, codes, excludes_zero, scores_of
 from scipy import stats
 
 from heldout import compare
-from heldout.data.scores import MachineScores, Scores
+from heldout.data.scores import MachineScores
 from heldout.infer import romano_wolf as module
 from heldout.infer.romano_wolf import (
     draw_weights,
-    largest_t,
     pair_statistics,
     replicates_made,
     romano_wolf,
@@ -28,13 +26,7 @@ def some_scores(seed, units, systems, lattice=False):
     return np.round(values * 2) / 2 if lattice else values
 
 
-def scores_of(values):
-    columns = {f"s{at}": values[:, at].tolist() for at in range(values.shape[1])}
-    return Scores.of(columns, "AP")
-
-
-def sided(t, alternative):
-    return {"two-sided": abs(t), "greater": t, "less": -t}[alternative]
+EVIDENCE = {"two-sided": abs, "greater": lambda t: t, "less": lambda t: -t}
 
 
 def possible(gaps):
@@ -47,7 +39,7 @@ def possible(gaps):
 
 def slow_counts(values, pairs, samples, observed, alternative):
     """Step-down counts, one replicate and one pair after the other."""
-    n = len(values)
+    n, evidence = len(values), EVIDENCE[alternative]
     counts = dict.fromkeys(pairs, 0)
     for sample in samples:
         statistics = {}
@@ -56,12 +48,12 @@ def slow_counts(values, pairs, samples, observed, alternative):
             drawn = gaps[sample]
             mean = drawn.mean() - gaps.mean()
             if np.ptp(drawn) < 1e-9:
-                extreme = sided(math.copysign(math.inf, mean), alternative)
+                extreme = evidence(math.copysign(math.inf, mean))
                 statistics[pair] = extreme if n < 15 and abs(mean) > 1e-9 else 0.0
             else:
                 t = mean / (drawn.std(ddof=1) / math.sqrt(n))
                 t = max(-possible(gaps), min(t, possible(gaps)))
-                statistics[pair] = sided(t, alternative)
+                statistics[pair] = evidence(t)
         for pair in pairs:
             up_to = [other for other in pairs if observed[other] <= observed[pair]]
             counts[pair] += max(statistics[other] for other in up_to) >= observed[pair] - 1e-9
@@ -73,7 +65,7 @@ def slow_p(values, pairs, samples, alternative="two-sided"):
     observed = {}
     for pair in pairs:
         gaps = values[:, pair[0]] - values[:, pair[1]]
-        observed[pair] = sided(stats.ttest_1samp(gaps, 0).statistic, alternative)
+        observed[pair] = EVIDENCE[alternative](stats.ttest_1samp(gaps, 0).statistic)
     counts = slow_counts(values, pairs, samples, observed, alternative)
     if alternative != "two-sided":
         # Half of what the absolute statistics give is the least.
@@ -84,11 +76,6 @@ def slow_p(values, pairs, samples, alternative="two-sided"):
         largest = max(largest, (counts[pair] + 1) / (len(samples) + 1))
         p[pair] = largest
     return p
-
-
-def assert_equals(found, expected):
-    for pair, p in expected.items():
-        assert found.p[pair] == pytest.approx(p, abs=1e-12)
 
 
 def recorded_samples(monkeypatch):
@@ -115,53 +102,41 @@ def near_copies():
     return values
 
 
-@pytest.mark.parametrize(
-    "values",
-    [some_scores(units, units, 4, lattice) for units in (6, 16, 24) for lattice in (False, True)]
-    + [near_copies()],
-)
-def test_all_pairs_equal_the_slow_implementation(monkeypatch, values):
-    samples = recorded_samples(monkeypatch)
-    found = romano_wolf(values, replicates=199, seed=3)
-    assert len(samples) == 199
-    assert_equals(found, slow_p(values, list(combinations(range(values.shape[1]), 2)), samples))
+def lattices_and_others():
+    for units in (6, 16, 24):
+        yield from (some_scores(units, units, 4, lattice) for lattice in (False, True))
+    yield near_copies()
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_a_baseline_equals_the_slow_implementation(monkeypatch, alternative):
-    values = some_scores(5, 18, 4)
+def test_all_pairs_equal_the_slow_implementation(monkeypatch):
     samples = recorded_samples(monkeypatch)
-    found = romano_wolf(values, 1, alternative=alternative, replicates=199)
-    assert len(samples) == 199
-    assert_equals(found, slow_p(values, [(0, 1), (2, 1), (3, 1)], samples, alternative))
-    assert math.isnan(found.p[0, 2])
+    for values in lattices_and_others():
+        samples.clear()
+        found = romano_wolf(values, replicates=199, seed=3)
+        assert len(samples) == 199
+        expected = slow_p(values, list(combinations(range(values.shape[1]), 2)), samples)
+        for pair, p in expected.items():
+            assert found.p[pair] == pytest.approx(p, abs=1e-12), pair
+
+
+def test_a_baseline_equals_the_slow_implementation(monkeypatch):
+    values, samples = some_scores(5, 18, 4), recorded_samples(monkeypatch)
+    for alternative in SIDES:
+        samples.clear()
+        found = romano_wolf(values, 1, alternative=alternative, replicates=199)
+        expected = slow_p(values, [(0, 1), (2, 1), (3, 1)], samples, alternative)
+        for pair, p in expected.items():
+            assert found.p[pair] == pytest.approx(p, abs=1e-12), (alternative, pair)
+        assert math.isnan(found.p[0, 2])
 
 
 @pytest.mark.parametrize("single", [10**8, 0])
 def test_near_copies_hide_no_difference(monkeypatch, single):
-    """They cannot be significant themselves, and must not keep other pairs from it."""
+    """They cannot be significant themselves, and do not keep other pairs from it."""
     monkeypatch.setattr(module, "SINGLE", single)
-    values = near_copies()
-    alone = romano_wolf(values[:, :3], replicates=1999)
-    found = romano_wolf(values, replicates=1999)
-    assert alone.p[2, 0] < 0.05
+    found = romano_wolf(near_copies(), replicates=1999)
     assert found.p[2, 0] < 0.05
-    assert found.p[3, 0] > 0.5
-    assert found.p[4, 3] > 0.5
-
-
-@pytest.mark.parametrize("units", [15, 20, 50])
-def test_no_t_exceeds_the_largest_possible_one(units):
-    generator = np.random.default_rng(units)
-    for differ in range(1, units):
-        values = np.zeros((units, 3))
-        values[:differ, 1] = 0.25  # the largest: all alike
-        values[:differ, 2] = generator.exponential(1, differ)
-        pairs = np.array([[1, 2], [0, 0]])
-        t, limit = pair_statistics(values, *pairs).t, largest_t(values, *pairs)
-        assert t[0] == pytest.approx(limit[0])
-        assert t[1] <= limit[1] * (1 + 1e-12)
-    assert largest_t(values + np.array([0, 1, 1]), *np.array([[1], [0]])).tolist() == [math.inf]
+    assert min(found.p[3, 0], found.p[4, 3]) > 0.5
 
 
 def test_replicates_are_the_bootstrap():
@@ -187,109 +162,8 @@ def test_single_precision_blocks_and_threads_change_nothing(monkeypatch):
     assert (romano_wolf(values, replicates=2000, seed=1).p != whole).any()
 
 
-def test_scale_shift_and_order_do_not_matter():
-    values = some_scores(2, 20, 4)
-    found = romano_wolf(values, replicates=999).p
-    topics = np.linspace(-3, 5, 20)[:, None]
-    np.testing.assert_allclose(romano_wolf(values * 1e-3 + topics, replicates=999).p, found)
-    order = [2, 0, 3, 1]
-    turned = romano_wolf(values[:, order], replicates=999).p
-    np.testing.assert_allclose(turned, found[np.ix_(order, order)])
-
-
-def test_p_falls_as_the_statistic_grows_and_exceeds_the_unadjusted_one():
-    values = some_scores(3, 40, 6)
-    found = romano_wolf(values, replicates=1999)
-    pairs = list(combinations(range(6), 2))
-    t = dict(zip(pairs, np.abs(pair_statistics(values, *np.transpose(pairs)).t), strict=True))
-    p = [found.p[pair] for pair in sorted(pairs, key=t.get)]
-    assert p == sorted(p, reverse=True)
-    for pair in pairs:
-        alone = romano_wolf(values[:, list(pair)], replicates=1999)
-        assert found.p[pair] >= alone.p[0, 1] - 1e-12
-
-
-def test_the_first_step_and_the_intervals_agree():
-    """The largest statistic is significant exactly if its interval has 0 outside."""
-    for seed in range(6):
-        values = some_scores(seed, 20, 4)
-        result = compare(scores_of(values), replicates=999)
-        largest = min(result.claims, key=lambda claim: claim.adjusted)
-        outside = not largest.difference.low <= 0 <= largest.difference.high
-        assert outside == (largest.adjusted <= 0.05)
-        for claim in result.claims:
-            if not claim.difference.low <= 0 <= claim.difference.high:
-                assert claim.adjusted <= 0.05
-
-
-def test_intervals_are_t_intervals_with_one_critical_value():
-    values = some_scores(4, 25, 4)
-    claims = compare(scores_of(values), replicates=999).claims
-    halves = set()
-    for claim in claims:
-        gaps = values[:, int(claim.first[1:])] - values[:, int(claim.second[1:])]
-        assert claim.difference.estimate == pytest.approx(gaps.mean())
-        half = claim.difference.high - claim.difference.estimate
-        halves.add(round(half / (gaps.std(ddof=1) / 5), 8))
-    assert len(halves) == 1
-    one_sided = compare(scores_of(values), baseline="s0", alternative="greater", replicates=999)
-    assert all(math.isinf(claim.difference.high) for claim in one_sided.claims)
-    for claim in one_sided.claims:
-        if claim.difference.low > 0:
-            assert claim.adjusted <= 0.05
-
-
-def test_a_stepwise_claim_whose_interval_includes_zero_is_explained():
-    for seed in range(40):
-        result = compare(scores_of(some_scores(seed, 25, 5)), replicates=499)
-        within = [
-            claim
-            for claim in result.claims
-            if claim.adjusted <= 0.05 and claim.difference.low <= 0 <= claim.difference.high
-        ]
-        assert bool(within) == any(note.code == "stepwise" for note in result.warnings)
-        if within:
-            return
-    raise AssertionError("no such claim in 40 comparisons")
-
-
-def test_constant_differences_and_copies():
-    values = some_scores(1, 20, 3)
-    with_copies = np.column_stack([values, values[:, 0], values[:, 0] + 0.25])
-    found = romano_wolf(with_copies, replicates=999)
-    assert found.p[0, 3] == 1
-    assert found.p[0, 4] == pytest.approx(10 * 2.0**-19)
-    assert romano_wolf(with_copies[:4], replicates=999).p[0, 4] == 1  # 10 pairs x 2^-3
-    one_sided = romano_wolf(with_copies, 0, alternative="less", replicates=999)
-    assert one_sided.p[4, 0] == 1
-    np.testing.assert_allclose(found.p[:3, :3], romano_wolf(with_copies, replicates=999).p[:3, :3])
-    result = compare(scores_of(with_copies[:4]), replicates=999)
-    claim = next(one for one in result.claims if (one.first, one.second) == ("s4", "s0"))
-    assert math.isinf(claim.difference.low)
-
-
-def test_two_or_three_units_show_nothing():
-    for units in (2, 3):
-        for seed in range(5):
-            values = some_scores(seed, units, 3)
-            assert np.nanmin(romano_wolf(values, replicates=999).p) > 0.05
-            for claim in compare(scores_of(values), replicates=999).claims:
-                assert math.isinf(claim.difference.low)
-                assert math.isinf(claim.difference.high)
-
-
-def test_very_many_units_take_the_normal_limit(monkeypatch):
-    values = some_scores(3, 400, 3)
-    drawn = romano_wolf(values, replicates=20_000)
-    monkeypatch.setattr(module, "NORMAL", 300)
-    limit = romano_wolf(values, replicates=20_000)
-    np.testing.assert_allclose(limit.p, drawn.p, atol=0.02)
-    assert limit.critical(0.05) == pytest.approx(drawn.critical(0.05), rel=0.03)
-
-
-@pytest.mark.parametrize("units", [20, 40])
-def test_a_statistic_beyond_the_critical_one_is_significant(units):
-    for lattice in (False, True):
+def test_a_statistic_beyond_the_critical_one_is_significant():
+    for units, lattice in product((20, 40), (False, True)):
         found = romano_wolf(some_scores(2, units, 3, lattice), replicates=999)
         p = np.arange(2, 1001) / 1000  # of the largest statistics
         for alpha in (0.001, 0.05, 0.2, 0.5):
@@ -301,61 +175,13 @@ def test_a_statistic_beyond_the_critical_one_is_significant(units):
                 assert p[0] > alpha
 
 
-@pytest.mark.parametrize(("side", "p"), [("greater", 2 * 2.0**-6), ("less", 1)])
-def test_without_any_variance_the_signs_decide(side, p):
-    values = np.arange(6.0)[:, None] + np.array([0, 1, 1])
-    flat = MachineScores(np.ones((6, 3)), np.ones((9, 3)))
-    for machine in (None, flat):
-        found = romano_wolf(values, 0, machine=machine, alternative=side, replicates=99)
-        assert found.p[0].tolist() == [1, p, p]
-
-
-def test_fewer_replicates_where_there_is_much_to_do():
-    assert replicates_made(100_000, 6, 50) == 100_000
-    assert replicates_made(100_000, 124_750, 50) == 10_000
-    assert replicates_made(500, 124_750, 50) == 500
-
-
-@pytest.mark.parametrize("settings", [{}, {"baseline": "s0"}])
-def test_it_is_the_default_for_three_systems(settings):
-    result = compare(scores_of(some_scores(0, 20, 3)), replicates=999, **settings)
-    assert result.analysis.correction == "romano-wolf"
-    assert "controls the familywise error rate" in result.analysis.why
-    assert result.correction_detail == "999 replicates, seed 0"
-    assert {claim.difference.method for claim in result.claims} == {"Romano-Wolf"}
-    assert not any(note.code == "few-resampled" for note in result.warnings)
-    few = compare(scores_of(some_scores(0, 14, 3)), replicates=999, **settings)
-    assert any(note.code == "few-resampled" for note in few.warnings)
-
-
-def test_scores_of_sums_are_studentized_by_the_jackknife():
-    generator = np.random.default_rng(0)
-    truth = generator.integers(0, 2, 120).astype(str).tolist()
-
-    def predicted(share):
-        wrong = generator.random(120) < share
-        return [str(1 - int(one)) if bad else one for one, bad in zip(truth, wrong, strict=True)]
-
-    systems = {"good": predicted(0.05), "fair": predicted(0.3), "other": predicted(0.3)}
-    result = compare(truth, systems, "F1(macro)", replicates=999)
-    assert result.analysis.correction == "romano-wolf"
-    found = {(claim.first, claim.second): claim for claim in result.claims}
-    assert found["fair", "good"].adjusted <= 0.05 < found["other", "fair"].adjusted
-    means = {row.name: row.mean.estimate for row in result.systems}
-    gap = found["fair", "good"].difference
-    assert gap.estimate == pytest.approx(means["fair"] - means["good"])
-
-
-def test_unequal_variances_are_said_where_they_do_harm():
-    generator = np.random.default_rng(2)
-    values = generator.normal(0, [0.1, 0.1, 0.1, 2.0], (40, 4))
-    said = compare(scores_of(values), correction="tukey").warnings
-    assert any(note.code == "unequal-variances" for note in said)
-    alike = scores_of(generator.normal(0, 1, (200, 4)))
-    assert not any(
-        n.code == "unequal-variances" for n in compare(alike, correction="tukey").warnings
-    )
-    assert not any(n.code == "unequal-variances" for n in compare(scores_of(values)).warnings)
+def test_very_many_units_take_the_normal_limit(monkeypatch):
+    values = some_scores(3, 400, 3)
+    drawn = romano_wolf(values, replicates=20_000)
+    monkeypatch.setattr(module, "NORMAL", 300)
+    limit = romano_wolf(values, replicates=20_000)
+    np.testing.assert_allclose(limit.p, drawn.p, atol=0.02)
+    assert limit.critical(0.05) == pytest.approx(drawn.critical(0.05), rel=0.03)
 
 
 def test_many_pairs_are_tested_at_once():
@@ -373,7 +199,7 @@ def test_many_pairs_are_tested_at_once():
         assert claim.outcomes[0].detail == "59 degrees of freedom"
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("alternative", SIDES)
 def test_the_statistics_of_pairs_are_those_of_the_t_test(monkeypatch, alternative):
     values = np.column_stack([some_scores(8, 12, 4), some_scores(8, 12, 1) + 0.1])
     first, second = np.array([3, 0, 2, 4, 0]), np.array([0, 1, 1, 2, 4])
@@ -383,3 +209,70 @@ def test_the_statistics_of_pairs_are_those_of_the_t_test(monkeypatch, alternativ
     np.testing.assert_allclose(whole.p(alternative), theirs.pvalue)
     monkeypatch.setattr(module, "PAIR_BLOCK", 1)
     np.testing.assert_allclose(pair_statistics(values, first, second).error, whole.error)
+
+
+def test_constant_differences_and_copies():
+    values = some_scores(1, 20, 3)
+    with_copies = np.column_stack([values, values[:, 0], values[:, 0] + 0.25])
+    found = romano_wolf(with_copies, replicates=999)
+    assert found.p[0, 3] == 1
+    assert found.p[0, 4] == pytest.approx(10 * 2.0**-19)
+    assert romano_wolf(with_copies[:4], replicates=999).p[0, 4] == 1  # 10 pairs x 2^-3
+    assert romano_wolf(with_copies, 0, alternative="less", replicates=999).p[4, 0] == 1
+    result = compare(scores_of(with_copies[:4]), replicates=999)
+    claim = next(one for one in result.claims if (one.first, one.second) == ("s4", "s0"))
+    assert math.isinf(claim.difference.low)
+    for units, seed in product((2, 3), range(3)):
+        for claim in compare(scores_of(some_scores(seed, units, 3)), replicates=999).claims:
+            assert claim.adjusted > 0.05
+            assert math.isinf(claim.difference.low)
+            assert math.isinf(claim.difference.high)
+    # Without any variance the signs decide.
+    values = np.arange(6.0)[:, None] + np.array([0, 1, 1])
+    flat = MachineScores(np.ones((6, 3)), np.ones((9, 3)))
+    for machine, (side, p) in product((None, flat), (("greater", 2 * 2.0**-6), ("less", 1))):
+        found = romano_wolf(values, 0, machine=machine, alternative=side, replicates=99)
+        assert found.p[0].tolist() == [1, p, p]
+
+
+# In a comparison
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_intervals_are_t_intervals_with_one_critical_value(level):
+    """0 is excluded only if the step-down test rejects; of the strongest pair exactly then."""
+    for seed, lattice in product(range(3), (False, True)):
+        values = some_scores(seed, 25, 4, lattice)
+        result = compare(scores_of(values), level=level, replicates=999)
+        smallest, halves = min(claim.adjusted for claim in result.claims), set()
+        for claim in result.claims:
+            gaps = values[:, int(claim.first[1:])] - values[:, int(claim.second[1:])]
+            assert claim.difference.estimate == pytest.approx(gaps.mean())
+            half = claim.difference.high - claim.difference.estimate
+            if claim.difference.method == "Romano-Wolf":  # not widened for few differing units
+                halves.add(round(half / (gaps.std(ddof=1) / 5), 8))
+            rejected = claim.adjusted <= result.alpha
+            assert rejected or not excludes_zero(claim.difference)
+            assert claim.adjusted > smallest or rejected == excludes_zero(claim.difference)
+        assert len(halves) == 1
+    one_sided = compare(
+        scores_of(values), level=level, baseline="s0", alternative="greater", replicates=999
+    )
+    for claim in one_sided.claims:
+        assert math.isinf(claim.difference.high)
+        assert claim.adjusted <= one_sided.alpha or claim.difference.low <= 0
+
+
+@pytest.mark.parametrize("settings", [{}, {"baseline": "s0"}])
+def test_it_is_the_default_for_three_systems(settings):
+    result = compare(scores_of(some_scores(0, 20, 3)), replicates=999, **settings)
+    assert result.analysis.correction == "romano-wolf"
+    assert "controls the familywise error rate" in result.analysis.why
+    assert result.correction_detail == "999 replicates, seed 0"
+    assert {claim.difference.method for claim in result.claims} == {"Romano-Wolf"}
+    assert "few-resampled" not in codes(result.warnings)
+    few = compare(scores_of(some_scores(0, 14, 3)), replicates=999, **settings)
+    assert "few-resampled" in codes(few.warnings)
+    # Fewer replicates where there is much to do.
+    made = [replicates_made(*case, 50) for case in ((100_000, 6), (100_000, 124_750), (500, 9))]
+    assert made == [100_000, 10_000, 500]
