@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from prediction_data import classed, value
+from samples import classed, value
 from sklearn import metrics
 
 from heldout.measure.base import Undefined

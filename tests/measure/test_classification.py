@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prediction_data import classed, value
+from samples import classed, value
 from sklearn import metrics
 
 from heldout import evaluate

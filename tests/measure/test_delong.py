@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prediction_data import ranked, value
+from samples import by_score as ranked, value
 
 from heldout.errors import InputError
 from heldout.infer.intervals import area_interval, delong

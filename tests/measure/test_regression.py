@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prediction_data import numbered, value
+from samples import numbered, value
 from sklearn import metrics
 
 from heldout import evaluate

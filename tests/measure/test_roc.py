@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prediction_data import classed, ranked, value
+from samples import by_score, classed as ranked, value
 from sklearn import metrics
 
 from heldout.errors import InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from text_data import corpus
+from samples import corpus
 
 from heldout.data.segments import Segments
 from heldout.errors import InputError, MeasureError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from text_data import corpus, units
+from samples import corpus, units
 
 from heldout import parse_measure
 from heldout.errors import MeasureError, MissingExtraError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from text_data import corpus, units
+from samples import corpus, units
 
 from heldout import parse_measure
 from heldout.errors import MeasureError

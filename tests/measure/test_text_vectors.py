@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from text_data import units
+from samples import units
 
 from heldout import parse_measure
 from heldout.data.segments import Segments, Texts
