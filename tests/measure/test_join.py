@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -59,14 +60,13 @@ def test_join_equals_a_join_of_dictionaries(case, depth):
     assert judged.retrieved.tolist() == lengths
 
 
-@pytest.mark.parametrize("judged_long", [False, True])
-@pytest.mark.parametrize("run_long", [False, True])
-def test_join_finds_documents_when_only_one_side_has_long_ids(judged_long, run_long):
+def test_join_finds_documents_when_only_one_side_has_long_ids():
     far = "h" * 80
-    qrels = {"q": {"a": 1, "bb": 2} | ({far + "1": 0} if judged_long else {})}
-    run = {"q": {"bb": 2.0, "a": 1.0} | ({far + "2": 3.0} if run_long else {})}
-    judged = join(Qrels.of(qrels), Run.of(run))
-    assert rows_of(judged) == naive_join(qrels, run)
+    for judged_long, run_long in product((False, True), repeat=2):
+        qrels = {"q": {"a": 1, "bb": 2} | ({far + "1": 0} if judged_long else {})}
+        run = {"q": {"bb": 2.0, "a": 1.0} | ({far + "2": 3.0} if run_long else {})}
+        judged = join(Qrels.of(qrels), Run.of(run))
+        assert rows_of(judged) == naive_join(qrels, run)
 
 
 @given(case=cases(ids=st.sampled_from("abcdefgh")))
