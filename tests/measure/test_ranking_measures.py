@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import logging
 import math
+import random
+from dataclasses import replace
+from itertools import product
 
 import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from naive import collections, compare, queries_of
 
 from heldout import evaluate, parse_measure
 from heldout.errors import MeasureError
 from heldout.measure.base import definitions
+from heldout.measure.ranking.judged import BLOCK
 
 # Names that must have the values of a definition with the same parameters. A threshold of 0 or
 # below makes no document relevant that was pooled and not judged; {1: 3, 2: 9} are the gains of
@@ -193,6 +198,50 @@ def test_a_query_without_a_relevant_document_counts_zero():
     names += " nDCGrel Rndcg G RBP ERR INST Compat Accuracy"
     result = evaluate({"q": {"a": 0, "b": -1}}, {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}, names)
     assert set(result.summary()["run"].values()) == {0.0}
+
+
+# Documents are found by their ids: up to 64 bytes are held as words, longer ones as strings.
+SHORT = st.text("abé€𝄞Ω-_./:", min_size=1, max_size=12)
+LONG = st.text("xyñ🙂", min_size=1, max_size=4).map(lambda tail: "http://example.org/" * 4 + tail)
+IDS = SHORT | LONG | st.integers(60, 68).map(lambda length: "e" * length)
+# The order of all grades says which document is where.
+PLACES = {name: EXPECTED[name] for name in ("RelString", "NumRet", "AP", "IDCG")}
+PLACES["RelString(judged_only=True)"] = lambda q: naive.relevance_string(
+    replace(q, ranked=tuple(grade for grade in q.ranked if grade is not None and grade >= 0))
+)
+
+
+@settings(max_examples=50)
+@given(docs=st.lists(IDS, min_size=4, max_size=8, unique=True), data=st.data())
+def test_documents_are_found_by_any_ids(docs, data):
+    qrels, run = data.draw(collections(docs=docs))
+    compare(qrels, run, PLACES)
+    names = data.draw(st.permutations(["β", "q" * 70, "10"]))
+    new = dict(zip(("q1", "q2", "q3"), names, strict=True))
+    qrels, run = ({new[query]: given[query] for query in given} for given in (qrels, run))
+    compare(qrels, run, PLACES)
+    assert evaluate(qrels, run, "AP").units() == tuple(sorted(qrels, key=str.encode))
+
+
+def test_documents_are_found_in_many_blocks_and_with_one_long_id():
+    # Rows are looked up block by block; queries begin and end anywhere in them.
+    chance = random.Random(7)  # noqa: S311 - reproducible test data
+    sizes = [1, 900, BLOCK // 3, BLOCK + 5, 40, 700]
+    run = {
+        f"q{number}": {f"doc{n}": float(-n) for n in range(size)}
+        for number, size in enumerate(sizes)
+    }
+    qrels = {
+        query: {f"doc{n}": n % 3 for n in chance.sample(range(2 * len(docs) + 5), 5)}
+        for query, docs in run.items()
+    }
+    far = "h" * 80
+    for judged, retrieved in product(
+        ({}, {far + "1": 2}), ({}, {far + "2": 3.0}, {far + "1": 3.0})
+    ):
+        qrels["q1"] |= judged
+        run["q1"] |= retrieved
+        compare(qrels, run, PLACES)
 
 
 # Models of users
