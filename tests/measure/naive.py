@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from heldout import evaluate
+from heldout import evaluate, parse_measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,6 +78,22 @@ def without_ties(draw, grades=GRADES):
         order = draw(st.permutations(sorted(ranked)))
         distinct[query] = {doc: float(-place) for place, doc in enumerate(order)}
     return qrels, distinct
+
+
+def named(definition: Callable[..., object], names: str):
+    """Return measures with their definition, which gets the parameters that a name sets."""
+    found = {}
+    for measure in parse_measures(names, "ranking"):
+        usual = {one.name: one.default for one in measure.definition.parameters}
+        given = {key: one for key, one in measure.parameters.items() if one != usual[key]}
+        if "gains" in given:
+            given["gains"] = dict(given["gains"])
+        if "levels" in given:
+            given["levels"] = tuple(map(float, given["levels"].split(",")))
+        if measure.cutoff is not None:
+            given["level" if measure.definition.cutoff == "recall" else "k"] = measure.cutoff
+        found[str(measure)] = partial(definition, **given)
+    return found
 
 
 def compare(qrels: Judgements, run: Ranked, expected: Mapping[str, Callable[[Query], object]]):
@@ -330,6 +347,18 @@ def err(q: Query, k: int | None = None, top: int | None = None) -> float:
 # Sets and counts
 
 
+def retrieved(q: Query) -> int:
+    return len(q.ranked)
+
+
+def judged_nonrelevant(q: Query, rel: int = 1) -> int:
+    return count_judged(q) - found(q, rel=rel)
+
+
+def unjudged(q: Query) -> int:
+    return len(q.ranked) - count_judged(q)
+
+
 def count_judged(q: Query, k: int | None = None) -> int:
     return sum(is_hit(grade, 0) for grade in q.ranked[:k])
 
@@ -348,6 +377,10 @@ def set_precision(q: Query, rel: int = 1) -> float:
 
 def set_recall(q: Query, rel: int = 1) -> float:
     return share(found(q, None, rel), count_relevant(q, rel))
+
+
+def set_average_precision(q: Query) -> float:
+    return set_precision(q) * set_recall(q)
 
 
 def set_f(q: Query, beta: float = 1.0, rel: int = 1) -> float:

@@ -1,4 +1,4 @@
-"""Measures of diversity: against ndeval, worked examples, and what must hold for all of them."""
+"""Measures of diversity: against ndeval, a worked example, what must hold for all of them."""
 
 from __future__ import annotations
 
@@ -6,32 +6,16 @@ import math
 
 import numpy as np
 import pytest
+from samples import by_subtopic
 
-import heldout
-from heldout import InputError, Qrels, Run, compare, evaluate, read_qrels
-from heldout.cli import main
+from commands import printed
+from heldout import InputError, Run, compare, evaluate, parse_measures, read_qrels
 from heldout.errors import MeasureError
 from heldout.measure.base import definitions
 
-NAMES = {
-    "alpha_DCG": "alpha-DCG",
-    "alpha_nDCG": "alpha-nDCG",
-    "ERR_IA": "ERR-IA",
-    "nERR_IA": "nERR-IA",
-    "P_IA": "P-IA",
-    "StRecall": "strec",
-}
 # One query with three subtopics; C is relevant to the last alone.
 ROWS = [("q", "A", 1, "a"), ("q", "B", 1, "b"), ("q", "D", 1, "b"), ("q", "C", 1, "c")]
 RUN = {"q": {"A": 9.0, "D": 8.0, "E": 7.0, "B": 6.0}}
-QRELS_FILE = "q a A 1\nq b B 1\nq b D 2\nq c C 1\nq b A 0\n"
-RUN_FILE = "q Q0 A 1 9 x\nq Q0 D 2 8 x\nq Q0 E 3 7 x\nq Q0 B 4 6 x\n"
-
-
-def qrels_of(rows):
-    columns = map(list, zip(*rows, strict=True))
-    names = ("query", "doc", "grade", "subtopic")
-    return Qrels.of(dict(zip(names, columns, strict=True)), subtopics=True)
 
 
 def random_case(seed, queries=3, subtopics=4):
@@ -51,28 +35,39 @@ def random_case(seed, queries=3, subtopics=4):
     return rows, run
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_values_are_those_of_ndeval(seed):
+THEIRS = {"AP_IA": "MAP-IA", "NRBP": "NRBP", "nNRBP": "nNRBP"}
+for ours, name in {
+    "alpha_DCG": "alpha-DCG",
+    "alpha_nDCG": "alpha-nDCG",
+    "ERR_IA": "ERR-IA",
+    "nERR_IA": "nERR-IA",
+    "P_IA": "P-IA",
+    "StRecall": "strec",
+}.items():
+    # ndeval does not normalise these at rank 1.
+    cutoffs = (2, 5, 20) if ours in {"alpha_DCG", "ERR_IA"} else (1, 5, 20)
+    THEIRS |= {f"{ours}@{k}": f"{name}@{k}" for k in cutoffs}
+
+
+def test_values_are_those_of_ndeval():
     pyndeval = pytest.importorskip("pyndeval")
-    rows, run = random_case(seed)
-    alpha, beta, rel = [(0.5, 0.5, 1), (0.3, 0.8, 1), (1.0, 0.5, 2), (0.0, 0.9, 1)][seed % 4]
-    ours, theirs = ["AP_IA", "NRBP", "nNRBP"], ["MAP-IA", "NRBP", "nNRBP"]
-    for name, other in NAMES.items():
-        # ndeval does not normalise at rank 1
-        cutoffs = (2, 5, 20) if name in {"alpha_DCG", "ERR_IA"} else (1, 5, 20)
-        ours += [f"{name}@{k}" for k in cutoffs]
-        theirs += [f"{other}@{k}" for k in cutoffs]
-    judged = [pyndeval.SubtopicQrel(query, sub, doc, grade) for query, doc, grade, sub in rows]
-    evaluator = pyndeval.RelevanceEvaluator(
-        judged, theirs, relevance_level=rel, alpha=alpha, beta=beta
-    )
-    ranked = [pyndeval.ScoredDoc(q, d, s) for q, docs in run.items() for d, s in docs.items()]
-    wanted = evaluator.evaluate(ranked)
-    measures = heldout.parse_measures(ours, "ranking", rel=rel, alpha=alpha, beta=beta)
-    result = evaluate(qrels_of(rows), run, measures)
-    for number, other in enumerate(theirs):
-        expected = [wanted[query][other] for query in result.units()]
-        assert result.per_unit(0, number).tolist() == pytest.approx(expected, rel=1e-12), other
+    for seed, (alpha, beta, rel) in enumerate(
+        [(0.5, 0.5, 1), (0.3, 0.8, 1), (1.0, 0.5, 2), (0.0, 0.9, 1)] * 2
+    ):
+        rows, run = random_case(seed)
+        judged = [pyndeval.SubtopicQrel(query, sub, doc, grade) for query, doc, grade, sub in rows]
+        settings = {"alpha": alpha, "beta": beta}
+        evaluator = pyndeval.RelevanceEvaluator(
+            judged, [*THEIRS.values()], relevance_level=rel, **settings
+        )
+        ranked = [pyndeval.ScoredDoc(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+        wanted = evaluator.evaluate(ranked)
+        measures = parse_measures([*THEIRS], "ranking", rel=rel, **settings)
+        result = evaluate(by_subtopic(rows), run, measures)
+        for number, other in enumerate(THEIRS.values()):
+            expected = [wanted[query][other] for query in result.units()]
+            found = result.per_unit(0, number).tolist()
+            assert found == pytest.approx(expected, rel=1e-12), (seed, other)
 
 
 def test_worked_example():
@@ -88,38 +83,32 @@ def test_worked_example():
         "P_IA@5": 3 / (3 * 5),
         "AP_IA": (1 + (1 / 2 + 2 / 4) / 2 + 0) / 3,
         "NRBP": (1 + 0.5 + 0.5 * 0.5**3) * (1 - 0.25) / 3,
+        # At rank one values are normalised, too.
+        **dict.fromkeys(("alpha_DCG@1", "ERR_IA@1", "P_IA@1"), 1 / 3),
     }
-    result = evaluate(qrels_of(ROWS), RUN, list(expected))
+    result = evaluate(by_subtopic(ROWS), RUN, list(expected))
     assert result.summary()["run"] == pytest.approx(expected, rel=1e-12)
-    shown = evaluate(qrels_of(ROWS), RUN, ["ERR_IA@5", "nERR_IA@5", "nNRBP", "alpha_nDCG@5"])
-    assert [round(value, 4) for value in shown.summary()["run"].values()] == [
-        *(0.3933, 0.8298, 0.8621, 0.7869),
-    ]
+    published = {"ERR_IA@5": 0.3933, "nERR_IA@5": 0.8298, "nNRBP": 0.8621, "alpha_nDCG@5": 0.7869}
+    shown = evaluate(by_subtopic(ROWS), RUN, list(published)).summary()["run"]
+    assert shown == pytest.approx(published, abs=5e-5)
 
 
-def test_at_rank_one_values_are_normalised_too():
-    result = evaluate(qrels_of(ROWS), RUN, ["alpha_DCG@1", "ERR_IA@1", "P_IA@1"])
-    assert result.summary()["run"] == pytest.approx(
-        {"alpha_DCG@1": 1 / 3, "ERR_IA@1": 1 / 3, "P_IA@1": 1 / 3}
-    )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_one_subtopic_is_ordinary_evaluation(seed):
-    rows, run = random_case(seed, subtopics=1)
-    flat = Qrels.of(
-        {query: {doc: grade for q, doc, grade, _ in rows if q == query} for query, *_ in rows}
-    )
+def test_one_subtopic_is_ordinary_evaluation():
     pairs = {"AP_IA": "AP", "P_IA@5": "P@5", "StRecall@5": "Success@5"}
-    mine, plain = evaluate(qrels_of(rows), run, [*pairs]), evaluate(flat, run, [*pairs.values()])
-    for number in range(3):
-        assert mine.per_unit(0, number).tolist() == pytest.approx(
-            plain.per_unit(0, number).tolist()
-        )
-    assert [note.code for note in mine.notes] == ["one-subtopic"]
+    for seed in range(3):
+        rows, run = random_case(seed, subtopics=1)
+        flat: dict[str, dict[str, int]] = {}
+        for query, doc, grade, _ in rows:
+            flat.setdefault(query, {})[doc] = grade
+        mine = evaluate(by_subtopic(rows), run, [*pairs])
+        plain = evaluate(flat, run, [*pairs.values()])
+        for number in range(3):
+            expected = pytest.approx(plain.per_unit(0, number).tolist())
+            assert mine.per_unit(0, number).tolist() == expected
+        assert [note.code for note in mine.notes] == ["one-subtopic"]
 
 
-def test_a_second_document_of_a_subtopic_has_less_gain_and_a_swap_towards_the_top_never_hurts():
+def test_a_swap_towards_the_top_never_hurts():
     every = [
         f"{name}{'@5' if family.cutoff == 'rank' else ''}"
         for name, family in definitions("ranking").items()
@@ -128,7 +117,7 @@ def test_a_second_document_of_a_subtopic_has_less_gain_and_a_swap_towards_the_to
     assert len(every) == 9
     for seed in range(3):
         rows, run = random_case(seed, queries=1)
-        qrels = qrels_of(rows)
+        qrels = by_subtopic(rows)
         covers = {doc for _, doc, grade, _ in rows if grade > 0}
         before = evaluate(qrels, run, every)
         ranked = sorted(run["q0"], key=run["q0"].get, reverse=True)
@@ -139,16 +128,16 @@ def test_a_second_document_of_a_subtopic_has_less_gain_and_a_swap_towards_the_to
             swapped[place : place + 2] = swapped[place + 1], swapped[place]
             better = {"q0": {doc: -float(rank) for rank, doc in enumerate(swapped)}}
             after = evaluate(qrels, better, every)
-            for number, name in enumerate(every):
-                assert after.value(0, number) >= before.value(0, number) - 1e-12, name
+            for name in every:
+                assert after.value(0, name) >= before.value(0, name) - 1e-12, name
 
 
 # Files and objects
 
 
-def test_file_is_read_with_subtopics_only_for_measures_that_need_them(tmp_path):
-    (tmp_path / "qrels").write_text(QRELS_FILE)
+def test_a_file_is_read_with_subtopics_only_for_measures_that_need_them(tmp_path):
     path = tmp_path / "qrels"
+    path.write_text("q a A 1\nq b B 1\nq b D 2\nq c C 1\nq b A 0\n")
     with pytest.raises(InputError, match=r"qrels:5: .*document A appears twice for query q"):
         evaluate(path, RUN, "AP")
     result = evaluate(path, RUN, ["StRecall@5", "AP"])
@@ -158,83 +147,58 @@ def test_file_is_read_with_subtopics_only_for_measures_that_need_them(tmp_path):
     assert read_qrels(path, subtopics=True).to_dict() == highest
 
 
-@pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "parquet", "txt.gz"])
-def test_qrels_with_subtopics_are_written_and_read_back(tmp_path, ending):
+def test_judgements_with_subtopics_in_any_form(tmp_path):
     rows, run = random_case(1)
-    qrels = qrels_of(rows)
-    qrels.write(tmp_path / f"qrels.{ending}")
-    again = read_qrels(tmp_path / f"qrels.{ending}", subtopics=True)
-    assert again.fingerprint() == qrels.fingerprint()
-    assert again.to_frame().equals(qrels.to_frame())
+    qrels = by_subtopic(rows)
     names = ["alpha_nDCG@10", "AP"]
-    assert evaluate(again, run, names).summary() == evaluate(qrels, run, names).summary()
-
-
-def test_selected_queries_keep_their_subtopics():
-    rows, run = random_case(2)
-    qrels = qrels_of(rows)
-    whole = evaluate(qrels, run, "alpha_nDCG@10")
-    part = evaluate(qrels.select(["q2", "q0"]), run, "alpha_nDCG@10")
-    assert part.per_unit(0, 0).tolist() == whole.per_unit(0, 0)[[0, 2]].tolist()
-    others = [(*row[:2], 1, row[3]) if row[0] == "q1" else row for row in rows]
-    assert qrels_of(others).fingerprint() != qrels.fingerprint()
-
-
-def test_frames_and_records(tmp_path):
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame(ROWS, ["query_id", "doc_id", "relevance", "iteration"], orient="row")
-    expected = evaluate(qrels_of(ROWS), RUN, "alpha_nDCG@5").summary()
-    assert evaluate(frame, RUN, "alpha_nDCG@5").summary() == expected
-    (tmp_path / "a").write_text("q a A 1\nq b B 1\n")
-    (tmp_path / "b").write_text("q b D 1\nq c C 1\n")
-    joined = read_qrels(tmp_path / "a", tmp_path / "b", subtopics=True)
-    assert evaluate(joined, RUN, "alpha_nDCG@5").summary() == expected
+    wanted = evaluate(qrels, run, names).summary()
+    for ending in ("txt", "csv", "tsv", "parquet", "txt.gz"):
+        qrels.write(tmp_path / f"qrels.{ending}")
+        again = read_qrels(tmp_path / f"qrels.{ending}", subtopics=True)
+        assert again.fingerprint() == qrels.fingerprint()
+        assert again.to_frame().equals(qrels.to_frame())
+        assert evaluate(again, run, names).summary() == wanted
+    forms = [qrels.to_frame()]
+    by_query = {f"q{n}": [row for row in rows if row[0] == f"q{n}"] for n in range(3)}
+    for query, own in by_query.items():
+        by_subtopic(own).write(tmp_path / query)
+    forms.append(read_qrels(*(tmp_path / query for query in by_query), subtopics=True))
     ir_measures = pytest.importorskip("ir_measures")
-    records = [ir_measures.Qrel(query, doc, grade, sub) for query, doc, grade, sub in ROWS]
-    assert evaluate(records, RUN, ir_measures.alpha_nDCG @ 5).summary() == expected
+    forms.append([ir_measures.Qrel(query, doc, grade, sub) for query, doc, grade, sub in rows])
+    for form in forms:
+        assert evaluate(form, run, names).summary() == wanted
+    # Selected queries keep their subtopics.
+    whole, part = (evaluate(one, run, names[0]) for one in (qrels, qrels.select(["q2", "q0"])))
+    assert part.per_unit().tolist() == whole.per_unit()[[0, 2]].tolist()
+    others = [(*row[:2], 1, row[3]) if row[0] == "q1" else row for row in rows]
+    assert by_subtopic(others).fingerprint() != qrels.fingerprint()
 
 
 def test_judgements_without_subtopics_are_refused(tmp_path):
     with pytest.raises(MeasureError, match="need judgements by subtopic"):
         evaluate({"q": {"A": 1}}, RUN, "alpha_nDCG@5")
-    (tmp_path / "three").write_text("q A 1\n")
-    with pytest.raises(InputError, match="has no subtopics: expected lines of 4"):
-        evaluate(tmp_path / "three", RUN, "alpha_nDCG@5")
-    (tmp_path / "lists.json").write_text('{"q": {"A": 1}}')
-    with pytest.raises(InputError, match="JSON has no subtopics"):
-        evaluate(tmp_path / "lists.json", RUN, "alpha_nDCG@5")
-    (tmp_path / "t.csv").write_text("query_id,doc_id,relevance\nq,A,1\n")
-    with pytest.raises(InputError, match="no column of subtopics"):
-        evaluate(tmp_path / "t.csv", RUN, "alpha_nDCG@5")
-
-
-def test_two_grades_for_one_subtopic_are_refused():
+    for name, text, says in (
+        ("three", "q A 1\n", "has no subtopics: expected lines of 4"),
+        ("lists.json", '{"q": {"A": 1}}', "JSON has no subtopics"),
+        ("t.csv", "query_id,doc_id,relevance\nq,A,1\n", "no column of subtopics"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=says):
+            evaluate(tmp_path / name, RUN, "alpha_nDCG@5")
     with pytest.raises(InputError, match="A appears twice for query q and subtopic a with grades"):
-        qrels_of([*ROWS, ("q", "A", 2, "a")])
-    assert qrels_of([*ROWS, ROWS[0]]).repeated == 1
-
-
-def test_parameters_out_of_range():
-    for name in ("alpha_nDCG(alpha=1.5)@5", "alpha_nDCG", "AP_IA@5"):
-        with pytest.raises(MeasureError):
-            evaluate(qrels_of(ROWS), RUN, name)
-    with pytest.raises(MeasureError, match="beta=2: expected a number from 0 to 1"):
-        evaluate(qrels_of(ROWS), RUN, "NRBP(beta=2)")
-
-
-# The command line
+        by_subtopic([*ROWS, ("q", "A", 2, "a")])
+    assert by_subtopic([*ROWS, ROWS[0]]).repeated == 1
 
 
 def test_commands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows, run = random_case(5, queries=6)
-    qrels_of(rows).write("qrels")
+    by_subtopic(rows).write("qrels")
     Run.of(run, "one").write("one.run")
     better = {query: {doc: -score for doc, score in docs.items()} for query, docs in run.items()}
     Run.of(better, "two").write("two.run")
-    main(["eval", "qrels", "one.run", "-m", "alpha_nDCG@5", "-m", "AP"])
-    wanted = evaluate("qrels", "one.run", "alpha_nDCG@5").value(0, 0)
-    assert f"{wanted:.4f}" in capsys.readouterr().out
-    main(["compare", "qrels", "one.run", "two.run", "-m", "alpha_nDCG@5"])
+    said = printed(capsys, "eval", "qrels", "one.run", "-m", "alpha_nDCG@5", "-m", "AP").out
+    assert f"{evaluate('qrels', 'one.run', 'alpha_nDCG@5').value():.4f}" in said
+    said = printed(capsys, "compare", "qrels", "one.run", "two.run", "-m", "alpha_nDCG@5").out
     found = compare("qrels", ["one.run", "two.run"], "alpha_nDCG@5")
-    assert f"{found.systems[0].mean.estimate:.4f}" in capsys.readouterr().out
+    assert f"{found.systems[0].mean.estimate:.4f}" in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -103,35 +105,22 @@ def test_a_better_document_that_moves_up_never_lowers_a_measure(case):
 
 
 PERFECT = ["nDCG", "nDCG@1", "nDCG@5", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@7", "AP"]
-PERFECT += [
-    "nDCG(dcg='classic')",
-    "nDCG(dcg='classic', base=10)@20",
-    "nDCG(gains={1: 0.1, 2: 0.3})",
-]
+PERFECT += ["nDCG(dcg='classic')", "nDCG(dcg='classic', base=10)@20", "nDCG(gains={1: 0.1, 2: 2})"]
 PERFECT += ["Rprec", "Bpref", "RR", "Success@1", "RelP@5", "IPrec11", "IPrec@1", "SetR", "binG"]
 
 
 @given(
     grades=st.lists(st.integers(0, 6), min_size=1, max_size=60).filter(any),
     others=st.integers(0, 5),
-)
-def test_perfect_ranking_gives_exactly_one(grades, others):
-    grades = sorted(grades, reverse=True)
-    judged = {f"d{place}": grade for place, grade in enumerate(grades)}
-    scores = {f"d{place}": -float(place) for place in range(len(grades) + others)}
-    values = columns({"q": judged}, {"q": scores}, PERFECT)
-    assert values == {name: [1.0] for name in PERFECT}
-
-
-@given(
-    grades=st.lists(st.integers(0, 6), min_size=1, max_size=40).filter(any),
     chance=st.randoms(use_true_random=False),
 )
-def test_no_ranking_is_better_than_perfect(grades, chance):
-    docs = [f"d{place}" for place in range(len(grades))]
-    judged = dict(zip(docs, grades, strict=True))
+def test_a_perfect_ranking_gives_exactly_one_and_no_other_more(grades, others, chance):
+    grades = sorted(grades, reverse=True)
+    judged = {f"d{place}": grade for place, grade in enumerate(grades)}
+    order = [f"d{place}" for place in range(len(grades) + others)]
+    best = {doc: -float(place) for place, doc in enumerate(order)}
+    assert columns({"q": judged}, {"q": best}, PERFECT) == {name: [1.0] for name in PERFECT}
     # Only neighbours change places, so that values come as close to 1 as they can.
-    order = sorted(docs, key=lambda doc: -judged[doc])
     for _ in range(3):
         place = chance.randrange(len(order))
         order[place : place + 2] = order[place : place + 2][::-1]
@@ -169,13 +158,8 @@ def test_a_higher_threshold_equals_judgements_made_binary_there(case, rel):
     }
     strict = columns(qrels, run, BINARY, rel=rel)
     assert strict == columns(binary, run, BINARY)
-    named = [_with_rel(name, rel) for name in BINARY]
+    named = [re.sub("(@|$)", rf"(rel={rel})\1", name, count=1) for name in BINARY]
     assert list(columns(qrels, run, named).values()) == list(strict.values())
-
-
-def _with_rel(name, rel):
-    stem, at, cutoff = name.partition("@")
-    return f"{stem}(rel={rel}){at}{cutoff}"
 
 
 @given(case=collections(grades=st.integers(0, 1)))
@@ -185,12 +169,13 @@ def test_all_gain_variants_agree_on_binary_grades_where_they_must(case):
     assert values["nDCG@5"] == values["nDCG(dcg='exp-log2')@5"]
 
 
-@pytest.mark.parametrize("name", [*EVERY, *MORE])
-def test_one_more_query_does_not_change_the_values_of_the_others(name):
+def test_one_more_query_does_not_change_the_values_of_the_others():
     qrels = {"q2": {"a": 2, "b": 0, "c": 1, "n": -1, "x": 2}}
     run = {"q2": {"b": 5.0, "a": 4.0, "u": 3.0, "n": 2.0, "c": 1.0}}
     # The added queries stand before and behind, have other lengths, and the same top grade.
     more = {"q1": {"a": 1, "z": 0}, "q3": {"y": 2}}
     lists = {"q1": {"z": 1.0, "a": 0.5}, "q3": {"u": 1.0, "v": 0.5, "y": 0.1}}
-    alone = columns(qrels, run, [name])[name]
-    assert columns(qrels | more, run | lists, [name])[name][1:2] == pytest.approx(alone, rel=1e-13)
+    measures = [*EVERY, *MORE]
+    whole = columns(qrels | more, run | lists, measures)
+    for name, alone in columns(qrels, run, measures).items():
+        assert whole[name][1:2] == pytest.approx(alone, rel=1e-13), name

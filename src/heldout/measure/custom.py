@@ -198,7 +198,7 @@ def _over_units(own: Own, name: str) -> Callable[..., Order]:
     def compute(given: Any, **params: Any) -> Order:
         if given.weights is not None and not weighs:
             raise LackingError(f"functions without {WEIGHT} do not support weighted units")
-        needs_scores = arguments[1] in {"y_score", "y_proba"}
+        needs_scores = arguments[1:2] in (["y_score"], ["y_proba"])
         truth, predicted = _values(given, needs_scores=needs_scores)
         is_binary = params.get("average", "binary") == "binary" and not needs_scores
         if params.get("pos_label") == 1 and is_binary and len(given.classes) == 2:

@@ -1,0 +1,361 @@
+"""Measures of rankings: plain definitions on random lists, worked examples, cwl-eval."""
+
+from __future__ import annotations
+
+import logging
+import math
+import random
+from dataclasses import replace
+from itertools import product
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import collections, compare, queries_of
+
+from heldout import evaluate, parse_measure
+from heldout.errors import MeasureError
+from heldout.measure.base import definitions
+from heldout.measure.ranking.judged import BLOCK
+
+# Names that must have the values of a definition with the same parameters. A threshold of 0 or
+# below makes no document relevant that was pooled and not judged; {1: 3, 2: 9} are the gains of
+# trec_eval's example; {0: 2, 1: 0} is an inverted scale; a rank of G costs at least 1.
+DEFINED = {
+    naive.precision: "P@1 P@5 P@40 P(rel=2)@3 P(rel=0)@3 P(rel=-1)@3",
+    naive.recall: "R@1 R@5 R(rel=3)@5",
+    naive.f_measure: "F@5 F(beta=2)@3 F(beta=0.5, rel=2)@7",
+    naive.relative_precision: "RelP@2 RelP(rel=2)@20",
+    naive.success: "Success@1 Success(rel=2)@4",
+    naive.reciprocal_rank: "RR RR@2 RR(rel=2)",
+    naive.average_precision: "AP AP@3 AP(rel=2)@5 GMAP GMAP(rel=2)",
+    naive.smoothed_average_precision: "SmoothAP SmoothAP(rel=2)",
+    naive.r_precision: "Rprec Rprec(rel=2) Rprec(times=0.2) Rprec(times=1.4) Rprec(times=2)",
+    naive.bpref: "Bpref Bpref(rel=2) gm_bpref",
+    naive.inferred_average_precision: "infAP infAP(rel=2)",
+    naive.interpolated_precision: "IPrec@[0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] IPrec(rel=2)@0.5",
+    naive.eleven_points: "IPrec11 IPrec11(rel=2) IPrec11(levels='.25,.5,.75')",
+    naive.binary_gain: "binG binG(rel=2)",
+    naive.dcg: """
+        DCG DCG@3 DCG(dcg='exp-log2')@5 DCG(dcg='classic') DCG(dcg='classic', base=3)@6
+        DCG(gains={1: 3, 2: 9}) DCG(gains={0: 2, 1: 0})@4
+    """,
+    naive.ideal_dcg: """
+        IDCG IDCG@3 IDCG(dcg='exp-log2')@5 IDCG(dcg='classic', base=10) IDCG(gains={0: 2, 1: 0})@4
+    """,
+    naive.ndcg: """
+        nDCG nDCG@[1, 5] nDCG(dcg='exp-log2') nDCG(dcg='exp-log2')@5 nDCG(dcg='classic')@5
+        nDCG(dcg='classic', base=4)@9 nDCG(gains={1: 3, 2: 9})@5 nDCG(gains={0: 2, 1: 0})
+        nDCG(dcg='exp-log2', gains={2: 10})
+    """,
+    naive.ndcg_at_relevant: "nDCGrel nDCGrel(gains={1: 3, 2: 9})",
+    naive.ndcg_at_levels: "Rndcg Rndcg(gains={1: 3, 2: 9}) Rndcg(gains={1: 2})",
+    naive.cost_gain: "G G(gains={1: 3, 2: 9}) G(gains={1: 0.25, 2: 0.5})",
+    naive.rbp: """
+        RBP RBP(p=0.5)@3 RBP(p=0.95, rel=2) RBP(normalise='query') RBP(gains={1: 3, 2: 9})
+        RBP(p=0.9, gains={1: 3, 2: 9}, normalise='query')
+    """,
+    naive.rbp_residual: "RBPResidual RBPResidual(p=0.5) RBPResidual(complete=False)",
+    naive.err: "ERR ERR@3 ERR(top=4)@5 ERR(top=6)",
+    naive.retrieved: "NumRet",
+    naive.count_relevant: "NumRel NumRel(rel=2)",
+    naive.found: "NumRelRet NumRelRet(rel=2)",
+    naive.judged_nonrelevant: "NumNonrelJudgedRet NumNonrelJudgedRet(rel=2)",
+    naive.unjudged: "NumUnjudgedRet",
+    naive.judged_share: "Judged Judged@1 Judged@10",
+    naive.unjudged_share: "Unjudged@1 Unjudged@10",
+    naive.set_precision: "SetP SetP(rel=2)",
+    naive.set_recall: "SetR SetR(rel=2)",
+    naive.set_relative_precision: "SetRelP SetRelP(rel=2)",
+    naive.set_average_precision: "SetAP",
+    naive.set_f: "SetF SetF(beta=0.5) SetF(beta=3, rel=2)",
+    naive.utility: "Utility Utility(a=2, b=-0.5, c=-1, d=0.25, docs=100)",
+    naive.relevance_string: "RelString RelString@4",
+}
+EXPECTED = {}
+for each, names in DEFINED.items():
+    EXPECTED |= naive.named(each, names)
+
+
+@given(case=collections())
+@settings(max_examples=60)
+def test_measures_follow_their_definitions(case):
+    compare(*case, EXPECTED)
+
+
+@given(case=collections())
+def test_counts_are_summed_and_geometric_means_have_a_floor(case):
+    qrels, run = case
+    lists = queries_of(qrels, run).values()
+    sums = {"NumRet": naive.retrieved, "NumRel": naive.count_relevant, "NumRelRet": naive.found}
+    means = {"GMAP": naive.average_precision, "gm_bpref": naive.bpref}
+    result = evaluate(qrels, run, ["NumQ", *sums, *means])
+    assert result.value(0, "NumQ") == len(qrels)
+    for name, definition in sums.items():
+        assert result.value(0, name) == sum(map(definition, lists))
+    for name, definition in means.items():
+        logs = [math.log(max(1e-5, definition(query))) for query in lists]
+        assert result.value(0, name) == pytest.approx(math.exp(sum(logs) / len(logs)), rel=1e-12)
+
+
+RANKED = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
+EXAMPLES = {
+    # Bpref: without judged non-relevant documents it is the recall.
+    "recall": ({"a": 1, "b": 1}, {"u": 2, "a": 1}, {"Bpref": 0.5}),
+    # One relevant and three others above it: min(3, 1) / min(3, 1) = 1 is lost, not more.
+    "no more": (
+        {"a": 1, "x": 0, "y": 0, "z": 0},
+        {"x": 4, "y": 3, "z": 2, "a": 1},
+        {"Bpref": 0},
+    ),
+    # A pooled document counts as the judged ones above it; one that was not pooled counts nothing.
+    "pooled": (
+        {"a": 1, "b": 1, "x": -1},
+        {"a": 3, "x": 2, "b": 1},
+        {"infAP": (1 + 1 / 3 + 2 / 3) / 2},
+    ),
+    "not pooled": ({"a": 1, "b": 1}, {"a": 3, "x": 2, "b": 1}, {"infAP": (1 + 2 / 3) / 2}),
+    # Without a judgement: u, which is not in the qrels, and n, which was pooled only.
+    "judged": (
+        {"r": 1, "z": 0, "n": -1},
+        {"u": 4, "n": 3, "z": 2, "r": 1},
+        {"Judged@4": 0.5, "Judged@2": 0, "Unjudged@4": 0.5, "NumUnjudgedRet": 2},
+    ),
+    # Judged divides by what was retrieved, Unjudged by the cutoff.
+    "short": ({"a": 0}, {"a": 2, "u": 1}, {"Judged@10": 0.5, "Unjudged@10": 0.1}),
+    # P = 1/2, R = 1/4: trec_eval's set_F has (b+1)PR / (R + bP), the usual F has b².
+    "beta": (
+        {"a": 1, "b": 1, "c": 1, "d": 1, "x": 0},
+        {"a": 2, "x": 1},
+        {"SetF(beta=3)": 4 / 8 / (1 / 4 + 3 / 2), "F(beta=3)@2": 10 / 8 / (1 / 4 + 9 / 2)},
+    ),
+    # Ranks below the base have no discount; elsewhere the base is a factor, log2(10).
+    "classic": (
+        {f"d{n}": 1 for n in range(12)},
+        {f"d{n}": -n for n in range(12)},
+        {"DCG(dcg='classic', base=10)@9": 9, "DCG(dcg='classic')@2": 2},
+    ),
+    "base": (
+        dict.fromkeys(RANKED, 1),
+        RANKED,
+        {"DCG@2": 1 + 1 / math.log2(3), "DCG(base=10)@2": (1 + 1 / math.log2(3)) * math.log2(10)},
+    ),
+    # The ideal list has all judged documents, not only the retrieved.
+    "ideal": ({"a": 1, "b": 3}, {"a": 1}, {"nDCG@1": 1 / 3, "IDCG@1": 3}),
+    # Ranks 1 and 3 are judged: (1-p)(1 + p²) is known, the rest could still be relevant.
+    "residual": (
+        {"a": 1, "b": 0},
+        {"a": 3, "u": 2, "b": 1},
+        {"RBPResidual(p=0.5)": 1 - 0.5 * (1 + 0.25)},
+    ),
+    # Clicks as grades: large numbers are fine where 2^grade is not needed.
+    "clicks": ({"a": 1100, "b": 3}, {"a": 2, "b": 1}, {"ERR": 1}),
+    # Relevant documents alone are what every user wants.
+    "perfect users": (
+        {f"d{n}": 3 for n in range(10)},
+        {f"d{n}": n for n in range(10)},
+        {"SDCG@10": 1, "NERR8@10": 1, "BPM(T=100)@10": 1},
+    ),
+}
+
+
+def test_worked_examples():
+    for why, (judged, ranked, expected) in EXAMPLES.items():
+        scores = {doc: float(score) for doc, score in ranked.items()}
+        result = evaluate({"q": judged}, {"q": scores}, [*expected])
+        assert result.summary()["run"] == pytest.approx(expected, abs=1e-4), why
+
+
+def test_grades_of_other_queries_scale_some_measures():
+    """The greatest grade of the whole qrels, unless a parameter says otherwise."""
+    qrels = {"q1": {"a": 1}, "q2": {"b": 3}}
+    run = {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
+    for name, expected in {
+        "ERR": [1 / 8, 7 / 8],
+        "ERR(top=4)": [1 / 16, 7 / 16],
+        "RBP(p=0.5)": [0.5 / 3, 0.5],
+        "RBP(p=0.5, normalise='query')": [0.5, 0.5],
+        # A grade above 9 is shown as a sign, and one that is only pooled as a dot.
+        "RelString": ["1", "3"],
+    }.items():
+        assert evaluate(qrels, run, name).per_unit().tolist() == expected, name
+    shown = {"q": {"a": 12, "b": 9, "c": -1, "d": 0}}
+    ranked = {"q": {"a": 5.0, "b": 4.0, "u": 3.0, "c": 2.0, "d": 1.0}}
+    assert evaluate(shown, ranked, "RelString").per_unit().tolist() == [">9-.0"]
+
+
+def test_many_different_grades_are_sorted_like_few():
+    # More than 64 different grades take another way to the counts of each grade.
+    qrels = {"q": {f"d{n}": n * 7 for n in range(40)}, "r": {"d1": 5}}
+    run = {"q": {f"d{n}": float((n * 17) % 40) for n in range(40)}, "r": {"d1": 1.0}}
+    compare(qrels, run, {name: EXPECTED[name] for name in ("nDCG@5", "nDCG")})
+
+
+def test_a_query_without_a_relevant_document_counts_zero():
+    names = "P@5 R@5 F@5 RelP@5 Success@5 RR AP Rprec Bpref infAP IPrec@[0, 0.5] IPrec11 binG nDCG"
+    names += " nDCGrel Rndcg G RBP ERR INST Compat Accuracy"
+    result = evaluate({"q": {"a": 0, "b": -1}}, {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}, names)
+    assert set(result.summary()["run"].values()) == {0.0}
+
+
+# Documents are found by their ids: up to 64 bytes are held as words, longer ones as strings.
+SHORT = st.text("abé€𝄞Ω-_./:", min_size=1, max_size=12)
+LONG = st.text("xyñ🙂", min_size=1, max_size=4).map(lambda tail: "http://example.org/" * 4 + tail)
+IDS = SHORT | LONG | st.integers(60, 68).map(lambda length: "e" * length)
+# The order of all grades says which document is where.
+PLACES = {name: EXPECTED[name] for name in ("RelString", "NumRet", "AP", "IDCG")}
+PLACES["RelString(judged_only=True)"] = lambda q: naive.relevance_string(
+    replace(q, ranked=tuple(grade for grade in q.ranked if grade is not None and grade >= 0))
+)
+
+
+@settings(max_examples=50)
+@given(docs=st.lists(IDS, min_size=4, max_size=8, unique=True), data=st.data())
+def test_documents_are_found_by_any_ids(docs, data):
+    qrels, run = data.draw(collections(docs=docs))
+    compare(qrels, run, PLACES)
+    names = data.draw(st.permutations(["β", "q" * 70, "10"]))
+    new = dict(zip(("q1", "q2", "q3"), names, strict=True))
+    qrels, run = ({new[query]: given[query] for query in given} for given in (qrels, run))
+    compare(qrels, run, PLACES)
+    assert evaluate(qrels, run, "AP").units() == tuple(sorted(qrels, key=str.encode))
+
+
+def test_documents_are_found_in_many_blocks_and_with_one_long_id():
+    # Rows are looked up block by block; queries begin and end anywhere in them.
+    chance = random.Random(7)  # noqa: S311 - reproducible test data
+    sizes = [1, 900, BLOCK // 3, BLOCK + 5, 40, 700]
+    run = {
+        f"q{number}": {f"doc{n}": float(-n) for n in range(size)}
+        for number, size in enumerate(sizes)
+    }
+    qrels = {
+        query: {f"doc{n}": n % 3 for n in chance.sample(range(2 * len(docs) + 5), 5)}
+        for query, docs in run.items()
+    }
+    far = "h" * 80
+    for judged, retrieved in product(
+        ({}, {far + "1": 2}), ({}, {far + "2": 3.0}, {far + "1": 3.0})
+    ):
+        qrels["q1"] |= judged
+        run["q1"] |= retrieved
+        compare(qrels, run, PLACES)
+
+
+# Models of users
+
+
+def random_case(seed, queries=6):
+    rng = np.random.default_rng(seed)
+    qrels, run = {}, {}
+    for query in range(queries):
+        judged = rng.choice(60, int(rng.integers(5, 30)), replace=False)
+        qrels[f"q{query}"] = {f"d{doc}": int(rng.integers(-1, 4)) for doc in judged}
+        ranked = rng.choice(60, int(rng.integers(2, 50)), replace=False)
+        scores = rng.permutation(len(ranked)).tolist()
+        run[f"q{query}"] = {
+            f"d{doc}": score + 1.0 for doc, score in zip(ranked, scores, strict=True)
+        }
+    return qrels, run
+
+
+def test_users_behave_as_in_cwl_eval(monkeypatch):
+    ir_measures = pytest.importorskip("ir_measures")
+    pytest.importorskip("cwl")
+    monkeypatch.setattr(logging.getLogger("ir_measures.cwl_eval"), "disabled", True)
+    names = [
+        *("INST(max_rel=3)", "INST(T=2.5,max_rel=3)", "INSQ(max_rel=3)", "INSQ(T=3.0,max_rel=2)"),
+        *("BPM(max_rel=3)@10", "BPM(T=2.0,min_rel=1,max_rel=3)@20", "SDCG(max_rel=3)@10"),
+        *("SDCG(max_rel=3)@2000", "NERR8(max_rel=3)@10", "NERR9(max_rel=3)@10"),
+        *("NERR10(max_rel=3)", "NERR10(p=0.5,max_rel=3)", "NERR11(max_rel=3)"),
+        *("NERR11(T=2.0,max_rel=3)", "Compat", "Compat(p=0.8)", "Compat(p=0.8,normalize=False)"),
+        *("Accuracy", "Accuracy(rel=2)@5"),
+    ]
+    for seed in range(3):
+        qrels, run = random_case(seed)
+        result = evaluate(qrels, run, names)
+        for number, name in enumerate(names):
+            mine = dict(zip(result.units(), result.per_unit(0, number).tolist(), strict=True))
+            for theirs in ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, run):
+                expected = pytest.approx(theirs.value, rel=1e-9, abs=1e-13)
+                assert mine[theirs.query_id] == expected, name
+
+
+# Of the rank, its gain, and the gain so far: the probability of going on to the next rank.
+MODELS = {
+    "INST(T=2)": lambda rank, _, found: ((rank + 3 - found) / (rank + 4 - found)) ** 2,
+    "INSQ": lambda rank, *_: ((rank + 1) / (rank + 2)) ** 2,
+    "BPM(T=2)@4": lambda rank, _, found: float(found < 2 and rank < 4),
+    "NERR8@4": lambda rank, gain, _: (1 - gain) * (rank < 4),
+    "NERR9@4": lambda rank, gain, _: (1 - gain) * rank / (rank + 1) * (rank < 4),
+    "NERR10(p=0.7)": lambda _, gain, __: 0.7 * (1 - gain),
+    "NERR11": lambda rank, gain, _: ((rank + 1) / (rank + 2)) ** 2 * (1 - gain),
+    "SDCG@4": lambda rank, *_: float(np.log(rank + 1) / np.log(rank + 2)) * (rank < 4),
+}
+
+
+def expected_gain(gains, goes_on, depth=1000):
+    """The definition of C/W/L, in a loop."""
+    examined, total, weight = 1.0, 0.0, 0.0
+    for rank in range(1, depth + 1):
+        gain = gains[rank - 1] if rank <= len(gains) else 0.0
+        total, weight = total + examined * gain, weight + examined
+        examined *= goes_on(rank, gain, sum(gains[:rank]))
+    return total / weight
+
+
+def test_users_behave_as_their_model_says():
+    """The highest grade is that of the judgements, and unjudged documents have no gain."""
+    qrels = {"q": {"a": 4, "b": 1, "c": 2, "d": 0, "z": 4}}
+    ranked = ["b", "x", "a", "d", "c"]
+    run = {"q": {doc: -float(rank) for rank, doc in enumerate(ranked)}}
+    gains = [max(qrels["q"].get(doc, 0), 0) / 4 for doc in ranked]
+    for name, model in MODELS.items():
+        found = evaluate(qrels, run, name).value(0, 0)
+        assert found == pytest.approx(expected_gain(gains, model), rel=1e-12), name
+    # One that says so, for each of them.
+    models = [
+        one for one in definitions("ranking") if one.startswith(("NERR", "INS", "BPM", "SDC"))
+    ]
+    assert {name.partition("(")[0].partition("@")[0] for name in MODELS} == set(models)
+    assert all(definitions("ranking")[one].summary.startswith("Users ") for one in models)
+
+
+def test_many_queries_are_computed_in_blocks():
+    qrels, run = random_case(9)
+    many = {f"{query}.{copy}": docs for copy in range(400) for query, docs in qrels.items()}
+    runs = {f"{query}.{copy}": docs for copy in range(400) for query, docs in run.items()}
+    few = dict(zip(qrels, evaluate(qrels, run, "INST").per_unit(0, 0).tolist(), strict=True))
+    result = evaluate(many, runs, "INST")
+    assert result.per_unit(0, 0).tolist() == [few[name.split(".")[0]] for name in result.units()]
+
+
+def overlap(one, other, p, depth):
+    shares = [len({*one[:k]} & {*other[:k]}) / k for k in range(1, depth + 1)]
+    return sum(p**place * share for place, share in enumerate(shares))
+
+
+def test_compatibility_and_accuracy_by_hand():
+    """Overlap with the ideal list; pairs in the right order."""
+    qrels = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1}, "q3": {"e": 1}}
+    run = {"q1": {"b": 3.0, "x": 2.0, "a": 1.0}, "q2": {"d": 1.0}}
+    ranked, ideal = ["b", "x", "a"], ["a", "b"]
+    expected = [overlap(ranked, ideal, 0.8, 3) / overlap(ideal, ideal, 0.8, 3), 1.0, 0.0]
+    found = evaluate(qrels, run, "Compat(p=0.8)").per_unit(0, 0).tolist()
+    assert found == pytest.approx(expected, rel=1e-12)
+    qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}, "q3": {"d": 1}}
+    run = {"q1": {"a": 4, "x": 3, "b": 2, "y": 1}, "q2": {"c": 1}, "q3": {"x": 1}}
+    # q1: a is above x and y, b above y only; q2 has no pair; q3 finds nothing
+    result = evaluate(qrels, run, ["Accuracy", "Accuracy@1"])
+    assert result.per_unit(0, 0).tolist() == [0.75, 1.0, 0.0]
+    assert result.per_unit(0, 1).tolist() == [1.0, 1.0, 0.0]
+
+
+def test_grades_and_parameters_that_do_not_fit_are_refused():
+    with pytest.raises(MeasureError, match="too large"):
+        evaluate({"q": {"a": 1100}}, {"q": {"a": 1.0}}, "nDCG(dcg=exp)@10")
+    with pytest.raises(MeasureError, match=r"min_rel=3: must be less than max_rel \(2\)"):
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "NERR8(min_rel=3, max_rel=2)@5")
+    assert parse_measure("INST").range == (0, 1)

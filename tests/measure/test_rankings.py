@@ -1,0 +1,388 @@
+"""Runs and judgements in, numbers out: policies, aggregation, notes, access, refusals."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from naive import collections
+
+from heldout import HeldoutError, InputError, Qrels, Run, Undefined, evaluate, parse_measure
+from heldout.errors import MeasureError
+from heldout.measure.base import Means
+from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 1}}
+FULL = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"d": 2.0, "c": 1.0}, "q3": {"x": 2.0, "e": 1.0}}
+PART = {"q1": {"b": 2.0, "a": 1.0}, "q9": {"a": 1.0}, "q8": {"a": 1.0}}
+
+# Queries that one side lacks
+
+
+def test_a_missing_query_counts_zero_or_is_left_out():
+    zero = evaluate(QRELS, PART, "RR")
+    assert zero.units() == ("q1", "q2", "q3")
+    assert zero.per_unit().tolist() == [0.5, 0.0, 0.0]
+    assert zero.value() == pytest.approx(0.5 / 3)
+    assert zero.about[0] == "queries: 3"
+    assert "judged queries that a run lacks: count 0 (an empty list)" in zero.about
+    assert zero.about[-1] == "run has 2 queries without judgements: ignored"
+    skip = evaluate(QRELS, PART, "RR", missing="skip")
+    assert skip.units() == ("q1",)
+    assert skip.value() == 0.5
+    assert skip.about[0] == "queries: 1 of 3 judged"
+    assert "left out" in " ".join(skip.about)
+    assert "run lacks 2 judged queries" in skip.about
+    assert "without judgements" not in " ".join(evaluate(QRELS, FULL, "RR").about)
+    # Several runs: the queries that all have.
+    both = evaluate(QRELS, {"full": FULL, "part": PART}, "RR", missing="skip")
+    assert both.units() == ("q1",)
+    assert both.summary() == {"full": {"RR": 1.0}, "part": {"RR": 0.5}}
+    both = evaluate(QRELS, {"full": FULL, "part": PART}, "RR")
+    assert both.value("full", "RR") == pytest.approx((1 + 1 + 0.5) / 3)
+    assert both.value("part", "RR") == pytest.approx(0.5 / 3)
+    with pytest.raises(InputError, match="no judged query is in all runs"):
+        evaluate(QRELS, [{"q1": {"a": 1.0}}, {"q2": {"c": 1.0}}], "RR", missing="skip")
+
+
+def test_no_common_query_is_an_error_that_shows_ids_of_both_sides():
+    run = {f"topic-{number}": {"a": 1.0} for number in range(5)}
+    with pytest.raises(InputError, match="no query in common") as caught:
+        evaluate(QRELS, run, "RR")
+    for query in ("topic-0", "topic-1", "q1", "q2"):
+        assert query in str(caught.value)
+    assert "topic-4" not in str(caught.value)
+
+
+def test_notes_about_runs():
+    strange = {query: {"X-" + doc: 1.0 for doc in docs} for query, docs in FULL.items()}
+    whole = {
+        query: {doc: int(score) for doc, score in docs.items()} for query, docs in FULL.items()
+    }
+    swapped = {
+        query: {doc: float(grade) for doc, grade in one.items()} for query, one in QRELS.items()
+    }
+    for why, qrels, runs, codes in (
+        ("fine", QRELS, FULL, []),
+        ("other ids", QRELS, strange, ["no-common-document"]),
+        ("half of the queries and more", QRELS, PART, ["missing-zero"]),
+        ("a third of the queries", QRELS, {"q1": FULL["q1"], "q2": FULL["q2"]}, []),
+        ("copies", QRELS, [FULL, dict(FULL), PART], ["missing-zero", "same-ranking"]),
+        ("integers as scores, floats as grades", swapped, whole, ["swapped"]),
+        ("integers as scores", QRELS, whole, []),
+    ):  # fmt: skip
+        assert [note.code for note in evaluate(qrels, runs, "RR").notes] == codes, why
+    assert evaluate(QRELS, PART, "RR", missing="skip").notes == ()
+    # A depth may hide what both have.
+    assert evaluate({"q": {"b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "RR", depth=1).notes == ()
+    (note,) = evaluate(QRELS, PART, "RR").notes
+    assert note.text.startswith("run lacks 2 of the 3 judged queries, which count 0")
+    # In comparisons also a few that are lacking.
+    most = evaluate(QRELS, {"A": FULL, "B": {"q1": FULL["q1"], "q2": FULL["q2"]}}, "RR")
+    (note,) = most.scores().notes
+    assert note.text == "B lacks 1 judged query, which counts 0"
+
+
+# Ties, depth, thresholds, and who comes first
+
+
+def test_ties_depth_and_precision():
+    qrels, run = {"q": {"b": 1}}, {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}
+    ranks = {
+        (doc, ties): round(1 / evaluate({"q": {doc: 1}}, run, "RR", ties=ties).value())
+        for doc in "bc"
+        for ties in ("docid-desc", "docid-asc", "input")
+    }
+    assert [ranks["b", ties] for ties in ("docid-desc", "docid-asc", "input")] == [2, 2, 1]
+    assert [ranks["c", ties] for ties in ("docid-desc", "docid-asc", "input")] == [1, 3, 2]
+    said = evaluate(qrels, run, "RR", ties="docid-asc", single_precision=True, depth=5).about
+    assert "ties: by score, then document id ascending, scores as 32-bit floats" in said
+    assert "depth: first 5 documents" in said
+    assert "as trec_eval" in evaluate(qrels, run, "RR").about[1]
+    # Scores that are different only beyond 32 bits are ties.
+    near = {"q": {"b": 1.0 + 1e-12, "c": 1.0}}
+    assert evaluate(qrels, near, "RR").value() == 1.0
+    assert evaluate(qrels, near, "RR", single_precision=True).value() == 0.5
+    # The policy is that of the runs.
+    runs = [Run.of(run, "x", ties="docid-asc"), Run.of(run, "y")]
+    assert "ascending" in evaluate(qrels, runs[0], "AP").about[1]
+    both = evaluate(qrels, runs, "AP").about[1]
+    assert "ascending" in both
+    assert "descending" in both
+
+
+def test_settings_reach_the_measures_that_do_not_set_them():
+    given_ = [parse_measure("P@1"), "P@1", "P(rel=1)@1"]
+    result = evaluate(QRELS, FULL, given_, rel=2)
+    assert [str(measure) for measure in result.measures] == ["P@1", "P(rel=2)@1"]
+    narrow = {"q1": {"x": 9.0, "a": 1.0}}
+    assert evaluate({"q1": {"a": 1}}, narrow, "RR", judged_only=True).value() == 1.0
+    variants = evaluate(QRELS, FULL, ["nDCG@5", "nDCG(dcg=exp)@5"]).about
+    assert "nDCG@5: gain = grade, discount log2(rank + 1) (as trec_eval)" in variants
+    assert sum("(Burges et al.)" in line for line in variants) == 1
+
+
+# Values, units, frames
+
+
+def test_mean_sum_and_geometric_mean():
+    result = evaluate(QRELS, FULL, ["AP", "NumRelRet", "GMAP"])
+    values = [1.0, 1.0, 0.5]
+    assert result.per_unit(0, "AP").tolist() == values
+    assert result.value(0, "AP") == sum(values) / 3
+    assert result.value(0, "NumRelRet") == 4.0
+    assert result.value(0, "GMAP") == pytest.approx(math.prod(values) ** (1 / 3))
+    # Sums run in the order of the queries: adding in pairs would round another way.
+    numbers = np.array([0.1] * 1000)
+    total = 0.0
+    for value in numbers.tolist():
+        total += value
+    assert Means(numbers).value() == total / 1000
+    assert total != float(numbers.sum())
+
+
+def test_text_has_no_mean():
+    result = evaluate(QRELS, FULL, "RelString")
+    assert isinstance(result.value(), Undefined)
+    assert result.per_unit().tolist() == ["10", "12", "-1"]
+    with pytest.raises(MeasureError, match="texts such as RelString do not fit into a table"):
+        result.to_frame()
+    both = evaluate(QRELS, FULL, ["RelString", "RR"]).to_frame()
+    assert both["value"].to_list() == [None, 1, 1, 0.5]
+    for name, why in (("RelString", "no mean over queries"), ("NumRet", "no better or worse")):
+        with pytest.raises(MeasureError, match=why):
+            evaluate(QRELS, FULL, name).scores()
+
+
+def test_values_by_name_number_or_measure():
+    result = evaluate(QRELS, {"full": FULL}, ["RR", "P@1"])
+    for run in ("full", 0, -1):
+        for measure in ("P@1", "P_1", "precision@1", 1, -1, parse_measure("P@1")):
+            assert result.per_unit(run, measure).tolist() == [1.0, 1.0, 0.0]
+            assert result.value(run, measure) == pytest.approx(2 / 3)
+    for system, measure, says in (
+        ("other", "RR", "no system 'other'; there are full"),
+        (3, "RR", "no system number 3"),
+        ("full", "AP", "AP was not computed; there are RR, P@1"),
+        ("full", 3, "no measure number 3; there are 2"),
+        ("full", "RR P@1", "names 2 measures"),
+    ):
+        with pytest.raises(HeldoutError, match=says):
+            result.value(system, measure)
+
+
+def test_frame_has_one_row_for_each_run_query_and_measure():
+    result = evaluate(QRELS, {"full": FULL, "part": PART}, ["RR", "NumRet"])
+    frame = result.to_frame()
+    kinds = {"system": pl.String, "unit": pl.String, "measure": pl.String, "value": pl.Float64}
+    assert frame.schema == kinds
+    assert frame.height == 2 * 3 * 2
+    picked = frame.filter((pl.col("system") == "part") & (pl.col("measure") == "RR"))
+    assert picked["unit"].to_list() == ["q1", "q2", "q3"]
+    assert picked["value"].to_list() == [0.5, 0.0, 0.0]
+    assert result.summary() == {
+        run: {name: result.value(run, name) for name in ("RR", "NumRet")}
+        for run in ("full", "part")
+    }
+
+
+@given(first=collections(), second=collections())
+def test_each_run_is_evaluated_as_if_it_were_alone(first, second):
+    (qrels, run), (_, other) = first, second
+    names = ["AP", "nDCG@5", "Bpref", "NumRet"]
+    both = evaluate(qrels, [run, other], names)
+    for number, one in enumerate((run, other)):
+        alone = evaluate(qrels, one, names)
+        for name in names:
+            assert both.per_unit(number, name).tolist() == alone.per_unit(0, name).tolist()
+
+
+# Runs and judgements in any form
+
+
+def as_frame(make, table, names):
+    """The rows of ``{query: {document: number}}`` in a frame."""
+    rows = [(query, doc, number) for query, docs in table.items() for doc, number in docs.items()]
+    return make(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def test_paths_objects_dictionaries_and_frames_give_the_same(tmp_path):
+    wanted = evaluate(QRELS, FULL).summary()["run"]
+    assert list(wanted) == list(DEFAULT_MEASURES)
+    qrels, run = Qrels.of(QRELS), Run.of(FULL)
+    qrels.write(tmp_path / "x.qrels")
+    run.write(tmp_path / "x.run")
+    forms = [(qrels, run), (tmp_path / "x.qrels", str(tmp_path / "x.run"))]
+    pyterrier = ("qid", "docno", "label"), ("qid", "docno", "score")
+    ir_measures = ("query_id", "doc_id", "relevance"), ("query_id", "doc_id", "score")
+    for make, names in itertools.product((pd.DataFrame, pl.DataFrame), (pyterrier, ir_measures)):
+        forms.append((as_frame(make, QRELS, names[0]), as_frame(make, FULL, names[1])))
+    for judged, ranked in forms:
+        assert evaluate(judged, ranked).summary()["run"] == wanted
+        several = evaluate(judged, {"mine": ranked, "same": FULL})
+        assert several.summary() == {"mine": wanted, "same": wanted}
+
+
+def test_every_run_gets_a_name_of_its_own(tmp_path):
+    names = ["x", "x", "x (2)", "x"]
+    result = evaluate(QRELS, [Run.of(FULL, name) for name in names], "AP")
+    assert len(set(result.names)) == len(names)
+    assert evaluate(QRELS, [FULL, PART], "RR").names == ("run", "run (2)")
+    for name in ("a.run", "b.run"):
+        Run.of(FULL, "tag").write(tmp_path / name)
+    assert evaluate(QRELS, [tmp_path / "a.run", tmp_path / "b.run"]).names == ("a.run", "b.run")
+    heard: list[tuple[int, int]] = []
+    evaluate(QRELS, [FULL] * 3, "RR", progress=lambda *numbers: heard.append(numbers))
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_what_is_neither_judgements_nor_run_is_refused_in_words():
+    expected = r"expected|no column of"
+    lazy = pl.LazyFrame({"qid": ["q1"], "docno": ["a"], "score": [1]})
+    for wrong in (5, None, {"q1": 1}, pd.DataFrame({"x": [1]}), lazy):
+        for arguments in ((wrong, FULL), (QRELS, wrong), (QRELS, [FULL, wrong])):
+            with pytest.raises(InputError, match=expected):
+                evaluate(*arguments, "RR")
+    for make, wrong in itertools.product((Run.of, Qrels.of), (5, ["q1"], {"q1": ["a"]})):
+        with pytest.raises(InputError, match=r"expected (a Run|Qrels), {query|no column of query"):
+            make(wrong)
+
+
+def test_settings_that_make_no_sense_are_refused():
+    for wrong in (
+        *({"missing": "complete"}, {"depth": 0}, {"depth": -1}, {"rel": "2"}, {"rel": 1.5}),
+        *({"rel": -1}, {"assume_random": True}),
+    ):
+        with pytest.raises(InputError):
+            evaluate(QRELS, FULL, "AP", **wrong)
+    with pytest.raises(InputError, match="no runs given"):
+        evaluate(QRELS, [], "RR")
+    with pytest.raises(MeasureError, match="no measures given"):
+        evaluate(QRELS, FULL, [])
+    with pytest.raises(MeasureError, match="unknown measure"):
+        evaluate(QRELS, FULL, ["AP", "precison@5"])
+
+
+def test_table_for_a_notebook_escapes_what_others_named():
+    name = '<script>alert("x")</script>&'
+    shown = evaluate(QRELS, Run.of(PART, name), "RR")._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt;&amp;" in shown
+    assert shown.count('<th scope="row">') == 1
+    assert "0.1667" in shown
+
+
+# The same bytes
+
+
+@pytest.fixture(scope="module")
+def several_runs():
+    chance = random.Random(3)  # noqa: S311 - reproducible test data
+    queries = [f"q{number}" for number in range(40)]
+    docs = [f"doc{number}" for number in range(200)]
+    qrels = {q: {doc: chance.randint(-1, 3) for doc in chance.sample(docs, 40)} for q in queries}
+    runs = [
+        {q: {doc: chance.random() for doc in chance.sample(docs, 60)} for q in queries}
+        for _ in range(9)
+    ]
+    return qrels, runs
+
+
+PRINT = """
+import json, sys, heldout
+result = heldout.evaluate(sys.argv[1], sys.argv[2:], ["nDCG@10", "AP", "Bpref", "RBP"])
+json.dump(result.to_dict(per_unit=True), sys.stdout)
+"""
+
+
+def test_threads_processes_and_hash_seeds_change_no_byte(several_runs, tmp_path, monkeypatch):
+    qrels, runs = several_runs
+    Qrels.of(qrels).write(tmp_path / "qrels")
+    paths = [tmp_path / f"run{number}" for number in range(len(runs))]
+    for path, run in zip(paths, runs, strict=True):
+        Run.of(run, path.name).write(path)
+    names = ["nDCG@10", "AP", "Bpref", "RBP"]
+    outputs = []
+    for threads in ("1", "2", "5", "x"):  # what makes no sense is the number of cores
+        monkeypatch.setenv("HELDOUT_THREADS", threads)
+        outputs.append(
+            json.dumps(evaluate(tmp_path / "qrels", paths, names).to_dict(per_unit=True))
+        )
+    command = [sys.executable, "-c", PRINT, tmp_path / "qrels", *paths]
+    elsewhere = {**os.environ, "HELDOUT_THREADS": "2", "PYTHONHASHSEED": "1"}
+    done = subprocess.run(command, capture_output=True, check=True, env=elsewhere)  # noqa: S603
+    assert {*outputs} == {done.stdout.decode()}
+    assert len(outputs[0]) > 10_000
+
+
+# Judgements of a machine
+
+
+def test_a_machine_judges_more_queries(several_runs):
+    """Values are those under human judgements; estimates combine both."""
+    qrels, (run, *_) = several_runs
+    human = {query: qrels[query] for query in sorted(qrels)[:12]}
+    machine = {
+        query: {doc: max(grade - (len(query + doc) % 2), -1) for doc, grade in docs.items()}
+        for query, docs in qrels.items()
+    }
+    both = evaluate(human, run, "P@5", machine=machine)
+    assert both.value() == evaluate(human, run, "P@5").value()
+    assert both.units() == tuple(sorted(human))
+    by_machine = evaluate(machine, run, "P@5")
+    assert both.machine.value() == by_machine.value()
+    scores = both.scores()
+    assert (scores.machine.known.shape, scores.machine.extra.shape) == ((12, 1), (28, 1))
+    known = dict(zip(by_machine.units(), by_machine.per_unit().tolist(), strict=True))
+    assert scores.machine.known[:, 0].tolist() == [known[query] for query in both.units()]
+    estimates = both.estimates()
+    assert estimates.human.estimate == pytest.approx(both.value(), rel=1e-12)
+    assert estimates.machine.estimate == pytest.approx(by_machine.value(), rel=1e-12)
+    assert [note.code for note in both.notes] == ["random-sample"]
+    assert evaluate(human, run, "P@5", machine=machine, assume_random=True).notes == ()
+    assert list(both.to_dict()["runs"][0]["estimates"]) == ["P@5"]
+
+
+def test_notes_about_a_machine(several_runs, tmp_path):
+    _, (run, *_) = several_runs
+    qrels = {query: {doc: int(4 * docs[doc] ** 2) for doc in docs} for query, docs in run.items()}
+    human = {query: qrels[query] for query in sorted(qrels)[:12]}
+    machine = {
+        query: {doc: 1 if grade < 1 else 0 for doc, grade in docs.items()}
+        for query, docs in qrels.items()
+    }
+    best = {query: sorted(docs, key=docs.get, reverse=True) for query, docs in run.items()}
+    part = {query: {doc: docs[doc] for doc in best[query][:50]} for query, docs in machine.items()}
+    rest = {query: {doc: docs[doc] for doc in best[query][1:]} for query, docs in machine.items()}
+    fewer = {query: docs for query, docs in machine.items() if query != "q0"}
+    uneven = {query: docs if query in human else rest[query] for query, docs in machine.items()}
+    path = tmp_path / "gpt4o.qrels"
+    Qrels.of(machine).write(path)
+    for why, by_machine, name, codes in (
+        ("fine", machine, "bm25", []),
+        ("of other queries less", uneven, "bm25", ["machine-incomplete"]),
+        ("fewer queries", fewer, "bm25", ["machine-incomplete"]),
+        ("fewer documents", part, "bm25", ["machine-incomplete"]),
+        ("copies", qrels, "bm25", ["machine-copies"]),
+        ("judges its own work", path, "bm25-GPT4o", ["own-judge"]),
+        ("a part of a name", path, "bm25gpt4o", []),
+    ):
+        runs = {name: run}
+        found = evaluate(human, runs, "P@5", machine=by_machine, assume_random=True)
+        assert [note.code for note in found.notes] == codes, why
+    for by_machine, says in (
+        ({query: machine[query] for query in human}, "only the queries with human judgements"),
+        ({"other": {"a": 1}}, "none of the queries with human judgements"),
+    ):
+        with pytest.raises(InputError, match=says):
+            evaluate(human, run, "P@5", machine=by_machine)
