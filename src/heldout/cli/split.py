@@ -162,7 +162,7 @@ def splits_of(
 
     problems = Problems()
     plan = plan_from_table(table, by, options.seed, problems)
-    if plan is None:
+    if plan is None or problems.found:
         raise ExperimentError(problems.found, place_of=option_of)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResamplingWarning)  # they are notes of the splits, too
