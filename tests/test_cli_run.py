@@ -167,6 +167,8 @@ def test_train_validation_and_test(capsys, by):
     assert len(sides) > 0
     if by == "document":
         return
+    printed(capsys, "report", "out", "-o", "page.html", "--quiet")
+    assert "on the validation part of each" in Path("page.html").read_text(encoding="utf-8")
     whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="small.qrels")
     index, measure = heldout.Index.build(whole), heldout.parse_measure("nDCG@10")
     (chosen,) = found.folds["number"].to_list()
