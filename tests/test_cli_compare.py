@@ -1,43 +1,26 @@
-"""The commands compare, plan and ledger."""
+"""The commands compare, power and ledger: verdicts, gates, exit codes, looks at the same data."""
 
 import json
 import math
 import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commands import ended, parsed, printed, refused_in_a_line
 from heldout.cli import main
 from heldout.errors import InputError
 from heldout.infer.analysis import CORRECTIONS, TESTS
 
-
-@pytest.fixture(autouse=True)
-def example(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("HELDOUT_LEDGER", raising=False)
-    main(["demo", "--files", "."])
-    capsys.readouterr()
-
-
-def run(capsys, *arguments):
-    main(["compare", "qrels.txt", *arguments])
-    return capsys.readouterr()
-
-
-def refused(capsys, *arguments):
-    with pytest.raises(SystemExit) as caught:
-        main(list(arguments))
-    said = capsys.readouterr()
-    assert caught.value.code == 2
-    assert said.err.startswith("heldout")
-    assert said.err.count("\n") == 1
-    return said.err
+RUNS = ("qrels.txt", "baseline.run", "improved.run")
+COMPARE = ("compare", *RUNS)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_two_runs_end_in_a_sentence(capsys):
-    out = run(capsys, "baseline.run", "improved.run").out
+    out = printed(capsys, *COMPARE).out
     verdict, counts, *_ = out.splitlines()
     assert verdict == (
         "improved is significantly better than baseline: nDCG@10 0.4985 vs 0.3766, difference "
@@ -45,20 +28,60 @@ def test_two_runs_end_in_a_sentence(capsys):
     )
     assert counts.startswith("50 queries: 40 won, 0 tied, 10 lost")  # of nDCG@10, not of AP
     assert "paired t test p < 0.0001" in out
-    full = run(capsys, "baseline.run", "improved.run", "--full").out
+    full = printed(capsys, *COMPARE, "--full").out
     assert "p (t)" in full
     assert "95% CI of score" in full
 
 
-def test_the_same_data_have_the_same_fingerprint_in_any_order(capsys, tmp_path):
-    (first,) = json.loads(run(capsys, "baseline.run", "improved.run", "--json").out)
-    lines = (tmp_path / "qrels.txt").read_text().splitlines(keepends=True)
-    (tmp_path / "qrels.txt").write_text("".join(reversed(lines)))
-    (second,) = json.loads(run(capsys, "baseline.run", "improved.run", "--json").out)
-    assert first["data"] == second["data"]
-    (tmp_path / "qrels.txt").write_text("".join(lines[1:]))
-    (third,) = json.loads(run(capsys, "baseline.run", "improved.run", "--json").out)
-    assert first["data"] != third["data"]
+def test_the_same_data_have_the_same_fingerprint_in_any_order(here, capsys):
+    def data():
+        return parsed(capsys, *COMPARE)[0]["data"]
+
+    first = data()
+    lines = (here / "qrels.txt").read_text().splitlines(keepends=True)
+    (here / "qrels.txt").write_text("".join(reversed(lines)))
+    assert data() == first
+    (here / "qrels.txt").write_text("".join(lines[1:]))
+    assert data() != first
+
+
+def test_tests_by_their_other_names_and_in_the_help(capsys):
+    for other, test in {
+        "fisher": "randomization",
+        "permutation": "randomization",
+        "student": "t",
+        "bootstrap": "bootstrap-shift",
+    }.items():
+        assert printed(capsys, *COMPARE, "--json", "--test", other) == printed(
+            capsys, *COMPARE, "--json", "--test", test
+        )
+    notes = printed(capsys, "compare", "--help").out.partition("tests (--test):")[2]
+    assert re.findall(r"^  ([a-z-]+)  ", notes, re.MULTILINE) == [*TESTS, *CORRECTIONS]
+
+
+def test_only_the_queries_that_all_runs_have(here, capsys):
+    lines = (here / "improved.run").read_text().splitlines(keepends=True)
+    lost = sorted({line.split()[0] for line in lines})[:3]
+    kept = [line for line in lines if line.split()[0] not in lost]
+    (here / "part.run").write_text("".join(kept))
+    command = ("compare", "qrels.txt", "baseline.run", "part.run")
+    said = printed(capsys, *command, "--intersection").out
+    assert f"a system has no score for them: {', '.join(lost)}" in " ".join(said.split())
+    (record,) = parsed(capsys, *command, "--intersection")
+    assert (record["units_left_out"], record["units"]) == (lost, 47)
+    (whole,) = parsed(capsys, *command)
+    assert (whole["units"], whole["units_left_out"]) == (50, [])
+
+
+def test_the_column_of_units_can_be_named(here, capsys):
+    rows = "number,A,B\n7,0.5,0.4\n8,0.1,0.3\n9,0.1,0.2\n"
+    (here / "t.csv").write_text(rows)
+    (content,) = parsed(capsys, "compare", "--scores", "t.csv", "--unit", "number")
+    assert [row["name"] for row in content["systems"]] == ["A", "B"]
+    assert content["units"] == 3
+
+
+# Gates
 
 
 def uncertain(path):
@@ -66,146 +89,90 @@ def uncertain(path):
     gaps = [0.3, 0.2, 0.25, -0.1, 0.15, -0.15, 0.1, 0.05, -0.05, 0.1, -0.02, 0.1]
     rows = (f"q{n},{0.4 + n / 100},{0.4 + n / 100 + gap}\n" for n, gap in enumerate(gaps))
     path.write_text("unit,old,new\n" + "".join(rows))
-    return str(path)
+    return "compare", "--scores", path
 
 
-def test_gate_better_and_the_verdict_are_the_same_one_sided_test(capsys, tmp_path):
-    compared = ["compare", "--scores", uncertain(tmp_path / "s.csv")]
-    main(compared)
-    assert "No significant difference between new and old" in capsys.readouterr().out
-    main([*compared, "--gate", "better"])
-    said = capsys.readouterr()
+def test_gate_better_and_the_verdict_are_the_same_one_sided_test(here, capsys):
+    compared = uncertain(here / "s.csv")
+    assert "No significant difference between new and old" in printed(capsys, *compared).out
+    said = printed(capsys, *compared, "--gate", "better")
     assert said.out.startswith("new is significantly better than old")
     assert said.err.startswith("passed: new is better than old in ")
     assert "one-tail" not in said.out + said.err
-    main([*compared, "--gate", "better", "--json"])
-    (record,) = json.loads(capsys.readouterr().out)
+    (record,) = parsed(capsys, *compared, "--gate", "better")
     p = next(test["p"] for test in record["claims"][0]["tests"] if test["test"] == "randomization")
     assert p == record["gate"][0]["p"]
     bound = f"{record['claims'][0]['low']:+.4f}"
-    with pytest.raises(SystemExit) as caught:  # not by more than that
-        main([*compared, "--gate", "better", "--margin", "0.06"])
-    assert caught.value.code == 1
-    said = capsys.readouterr()
-    assert f"95% CI [{bound}, ∞)" in said.out
-    assert f"95% CI [{bound}, ∞), p = 0.3350)" in said.err  # the same, and no other
+    out, err, code = ended(capsys, *compared, "--gate", "better", "--margin", "0.06")
+    assert code == 1  # not by more than that
+    assert f"95% CI [{bound}, ∞)" in out
+    assert f"95% CI [{bound}, ∞), p = 0.3350)" in err  # the same, and no other
 
 
-def noisy_run(folder, name, lucky, rng):
-    """A run with the relevant document at a random rank, sometimes at the first."""
-    rows = []
-    for query in range(30):
-        docs = [f"x{at}" for at in range(9)]
-        rank = rng.integers(10)
-        docs.insert(0 if rng.random() < lucky else rank, "d")
-        rows += [f"q{query} Q0 {doc} {at + 1} {100 - at} x\n" for at, doc in enumerate(docs)]
-    (folder / f"{name}.run").write_text("".join(rows))
+def test_the_words_of_a_gate(capsys):
+    gate = (*COMPARE, "--gate")
+    swapped = ("compare", "qrels.txt", "improved.run", "baseline.run", "--gate")
+    for command, code, words in (
+        ((*gate, "better"), 0, "passed: improved is better than baseline in nDCG@10"),
+        ((*swapped, "better"), 1, "failed: not shown that baseline is better than improved"),
+        ((*swapped, "better"), 1, "the observed gain itself fails: more queries would hardly help"),
+        (
+            (*gate, "better", "--margin", "0.9"),
+            1,
+            "improved is better than baseline by more than 0",
+        ),
+        (
+            (*swapped, "non-inferior", "--margin", "0.05"),
+            1,
+            "failed: baseline is worse than improv",
+        ),
+        ((*gate, "equivalent", "--margin", "0.5"), 0, "passed: improved is within 0.5 of baseline"),
+    ):
+        out, err, found = ended(capsys, *command)
+        assert (found, out.count("\n") > 2) == (code, True), command
+        assert words in err, command
+        quiet = ended(capsys, *command, "--quiet")
+        assert quiet[1].splitlines() == [line for line in err.splitlines() if "ed: " in line][:1]
+    files = ("compare", "--task", "classification", "old.csv", "new.csv")
+    for measure in ("MCC", "accuracy"):  # a gate reads the interval of the comparison
+        asked = (*files, "-m", measure)
+        [gated] = parsed(capsys, *asked, "--gate", "equivalent", "--margin", "0.9")
+        [ninety] = parsed(capsys, *asked, "--level", "0.9")
+        for bound in ("low", "high"):
+            assert gated["gate"][0]["interval"][bound] == ninety["claims"][0][bound]
+    pages = [path.read_text("utf-8") for path in (Path(__file__).parents[1] / "docs").rglob("*.md")]
+    (verdict,) = printed(capsys, *gate, "non-inferior", "--margin", "0.01", "--quiet").err.split(
+        "\n"
+    )[:-1]
+    assert any(verdict in " ".join(page.split()) for page in pages)
 
 
-def test_a_gate_on_tuned_systems_counts_the_choice_of_parameters(capsys, tmp_path):
-    (tmp_path / "q.txt").write_text("".join(f"q{n} 0 d 1\n" for n in range(30)))
-    systems = ["--system", "mine=n*.run", "--system", "base.run", "--baseline", "base"]
-    codes = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        for at in range(6):
-            noisy_run(tmp_path, f"n{at}", 0.3, rng)
-        noisy_run(tmp_path, "base", 0.1, rng)
-        main(["run", "q.txt", *systems, "--folds", "5", "-m", "RR", "-o", f"res{seed}"])
-        capsys.readouterr()
-        try:
-            main(["compare", "--scores", f"res{seed}", "--gate", "better"])
-            codes.append(0)
-        except SystemExit as ended:
-            codes.append(ended.code)
-        said = capsys.readouterr()
-        p = re.search(r"p = (0\.\d+)\.", said.out).group(1)
-        assert said.out.startswith("mine is significantly better") == (codes[-1] == 0)
-        assert f", p = {p})" in said.err
-    assert set(codes) == {0, 1}
+def test_a_gate_as_markdown_and_as_junit(capsys):
+    gate = (*COMPARE, "--gate", "better")
+    shown = printed(capsys, *gate, "--format", "md")
+    assert shown.out.startswith("**passed**: improved is better than baseline in nDCG@10 (")
+    assert "passed" not in shown.err  # once is enough
+    assert "| --- |" in shown.out
+    assert "p (t)" not in shown.out
+    assert "p (t)" in printed(capsys, *gate, "--format", "md", "--full").out
+    printed(capsys, *gate, "-m", "AP", "-m", "nDCG@10", "-o", "gate.xml")
+    suite = ET.parse("gate.xml").getroot()  # noqa: S314 - written above
+    assert (suite.tag, suite.get("tests"), suite.get("failures")) == ("testsuite", "2", "0")
+    names = [one.get("name") for one in suite]
+    assert names == [f"improved better baseline in {one}" for one in ("AP", "nDCG@10")]
+    out, _, code = ended(capsys, *gate, "--margin", "0.5", "-f", "junit")
+    (case,) = ET.fromstring(out)  # noqa: S314 - written above
+    assert (code, case[0].tag) == (1, "failure")
+    assert case[0].get("message").startswith("failed: not shown that improved is better")
 
 
-def test_the_documentation_shows_what_the_gate_says(capsys):
-    said = run(capsys, "baseline.run", "improved.run", "--gate", "non-inferior", "--margin", "0.01")
-    page = Path(__file__).parents[1] / "docs" / "compare.md"
-    assert said.err.strip() in " ".join(page.read_text(encoding="utf-8").split())
-
-
-def test_the_ledger_counts_looks(capsys, monkeypatch):
-    for _ in range(2):
-        run(capsys, "baseline.run", "improved.run", "--ledger", "looks.jsonl")
-    monkeypatch.setenv("HELDOUT_LEDGER", "looks.jsonl")
-    said = run(capsys, "baseline.run", "improved.run", "-m", "AP").err
-    assert "evaluation 3 of these data" in said
-    main(["ledger", "looks.jsonl"])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split("\t")[-1] == "Holm"
-    assert "." not in lines[1].split("\t")[2]  # no fractions of seconds
-    assert len(lines) == 4
-
-
-def table(folder, *rows, name="t.csv"):
-    lines = [",".join(map(str, row)) for row in rows]
-    (folder / name).write_text("".join(line + "\n" for line in ["unit,old,new", *lines]))
-    return name
-
-
-def some_scores(folder):
-    return table(folder, *((f"q{n}", n % 7 / 10, (n % 7 + n % 3) / 10) for n in range(20)))
-
-
-def test_looks_at_tables_are_counted_by_the_name_of_the_data(capsys, tmp_path):
-    name = some_scores(tmp_path)
-    main(["compare", "--scores", name, "--ledger", "l.jsonl"])
-    assert "name the data with --data" in capsys.readouterr().err
-    for number in (1, 2):
-        main(["compare", "--scores", name, "--ledger", "l.jsonl", "--data", "spring"])
-        said = capsys.readouterr().err
-        assert f"evaluation {number} of these data" in said
-        assert "--data" not in said
-    main(["compare", "qrels.txt", "baseline.run", "improved.run", "--ledger", "l.jsonl"])
-    assert "--data" not in capsys.readouterr().err  # judgements have a fingerprint of their own
-    main(["ledger", "l.jsonl"])
-    assert capsys.readouterr().out.count("\nspring\t") == 2
-
-
-def test_what_fails_late_leaves_nothing_behind(capsys, tmp_path):
-    name = some_scores(tmp_path)
-    before = sorted(tmp_path.iterdir())
-    ledger = ["--ledger", "l.jsonl"]
-    for wrong in (["--baseline", "magic"], ["-o", "nowhere/out.txt"]):
-        refused(capsys, "compare", "--scores", name, *ledger, *wrong)
-    assert sorted(tmp_path.iterdir()) == before
-    # The other way round: without a ledger nothing is shown.
-    (tmp_path / "notes.txt").write_text("not a ledger\n" * 100)
-    with pytest.raises(SystemExit):
-        main(["compare", "--scores", name, "-o", "out.txt", "--ledger", "notes.txt"])
-    assert not (tmp_path / "out.txt").exists()
-    with pytest.raises(SystemExit):
-        main(["ledger", "notes.txt"])
-    assert capsys.readouterr().out == ""
-
-
-def test_a_look_is_written_down_before_the_result_is_put_in_place(capsys, tmp_path, monkeypatch):
-    def broken(*_):
-        raise InputError("the ledger broke")
-
-    monkeypatch.setattr("heldout.infer.ledger.record_looks", broken)
-    arguments = ["compare", "--scores", some_scores(tmp_path), "--ledger", "l.jsonl"]
-    assert "the ledger broke" in refused(capsys, *arguments, "-o", "out.txt")
-    assert not (tmp_path / "out.txt").exists()
-    with pytest.raises(SystemExit):
-        main(arguments)
-    assert capsys.readouterr().out == ""
-
-
-def test_the_gate_goes_by_the_test_that_is_asked_for(capsys, tmp_path):
-    rows = ((f"q{n}", 0.5, 0.54 + math.sin(n) / 10) for n in range(60))
-    gate = ["compare", "--scores", table(tmp_path, *rows), "--gate", "better", "--json"]
+def test_the_gate_goes_by_the_test_that_is_asked_for(here, capsys):
+    rows = (f"q{n},0.5,{0.54 + math.sin(n) / 10}\n" for n in range(60))
+    (here / "t.csv").write_text("unit,old,new\n" + "".join(rows))
     found = {}
     for options in ([], ["--test", "t"], ["--test-share", "0.01"]):
-        main([*gate, *options])
-        (claims,) = json.loads(capsys.readouterr().out)
+        command = ("compare", "--scores", "t.csv", "--gate", "better", *options)
+        (claims,) = parsed(capsys, *command)
         (record,) = claims["gate"]
         found[record["test"]] = record["p"]
         assert record["p"] == claims["claims"][0]["tests"][0]["p"]
@@ -214,164 +181,183 @@ def test_the_gate_goes_by_the_test_that_is_asked_for(capsys, tmp_path):
     assert len(set(found.values())) == 3
 
 
-def test_scores_too_close_to_compute_with_are_refused(capsys, tmp_path):
-    for exponent in (-320, -300, -170, -110):
-        rows = ((f"q{n}", 0, f"{n + 1}e{exponent}") for n in range(4))
-        said = refused(capsys, "compare", "--scores", table(tmp_path, *rows))
-        assert said.endswith("differ by less than 1e-100 everywhere: scale the scores\n")
-    main(["compare", "--scores", table(tmp_path, ("a", 0, 1e-99), ("b", 0, 3e-99), ("c", 1, 1))])
-    small = capsys.readouterr().out.splitlines()[0].rpartition(", ")[2]
-    main(["compare", "--scores", table(tmp_path, ("a", 0, 1), ("b", 0, 3), ("c", 1, 1))])
-    assert capsys.readouterr().out.splitlines()[0].endswith(small)
+def write(name, header, rows):
+    lines = [header, *(",".join(map(str, row)) for row in rows)]
+    Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return name
 
 
-def test_help_names_every_test_and_correction(capsys):
-    main(["compare", "--help"])
-    notes = capsys.readouterr().out.partition("tests (--test):")[2]
-    assert re.findall(r"^  ([a-z-]+)  ", notes, re.MULTILINE) == [*TESTS, *CORRECTIONS]
+def write_scores(rng, systems=2, units=25):
+    gains = rng.normal(0, 0.36 / systems, (units, systems)) + rng.uniform(-0.03, 0.15, systems)
+    head = ",".join(["unit", "old", "new", "other"][: systems + 1])
+    rows = [(f"q{unit}", *row) for unit, row in enumerate((0.5 + gains).round(3))]
+    return ["--scores", write("s.csv", head, rows)]
 
 
-def test_only_the_queries_that_all_runs_have(capsys, tmp_path):
-    lines = (tmp_path / "improved.run").read_text().splitlines(keepends=True)
-    lost = sorted({line.split()[0] for line in lines})[:3]
-    (tmp_path / "part.run").write_text(
-        "".join(line for line in lines if line.split()[0] not in lost)
-    )
-    said = run(capsys, "baseline.run", "part.run", "--intersection")
-    assert f"a system has no score for them: {', '.join(lost)}" in " ".join(said.out.split())
-    (record,) = json.loads(run(capsys, "baseline.run", "part.run", "--intersection", "--json").out)
-    assert record["units_left_out"] == lost
-    assert record["units"] == 47
-    (whole,) = json.loads(run(capsys, "baseline.run", "part.run", "--json").out)
-    assert (whole["units"], whole["units_left_out"]) == (50, [])
+def write_predictions(rng, measure):
+    truth = rng.integers(0, 2, 50)
+    kind = {"AUC": "probability"}.get(measure, "prediction")
+    files = []
+    for name, skill in (("old", 0.6), ("new", rng.uniform(0.6, 0.95))):
+        guesses = np.where(rng.random(50) < skill, truth, 1 - truth)
+        if measure != "F1":
+            guesses = ((guesses + rng.random(50)) / 2).round(3)
+        named = truth + 0.5 if measure == "median-AE" else ["np"[flag] for flag in truth]
+        guesses = ["np"[guess] for guess in guesses] if measure == "F1" else guesses
+        rows = zip(range(50), named, guesses, strict=True)
+        files.append(write(f"{name}.csv", f"unit,truth,{kind}", rows))
+    return [*files, "-m", measure]
+
+
+def write_texts(rng):
+    words = rng.choice(list("abcdef"), (30, 6))
+    write("refs.txt", " ".join(words[0]), [(" ".join(line),) for line in words[1:]])
+    for name, error in (("old", 0.3), ("new", rng.uniform(0, 0.3))):
+        said = np.where(rng.random(words.shape) < error, "x", words)
+        write(f"{name}.txt", " ".join(said[0]), [(" ".join(line),) for line in said[1:]])
+    return ["-r", "refs.txt", "old.txt", "new.txt", "-m", "BLEU"]
+
+
+def write_judged(rng):
+    relevant = rng.random((90, 8)) < 0.4
+    wrong = relevant ^ (rng.random(relevant.shape) < 0.15)
+    for name, grades in (("human", relevant[:30]), ("machine", wrong)):
+        rows = [(f"q{at[0]} 0 d{at[1]} {int(grade)}",) for at, grade in np.ndenumerate(grades)]
+        write(f"{name}.txt", "q0 0 d0 1", rows[1:])
+    for name, skill in (("old", 0.5), ("new", rng.uniform(0.5, 2))):
+        scores = skill * relevant + rng.normal(size=relevant.shape)
+        rows = [(f"q{at[0]} Q0 d{at[1]} 1 {score} x",) for at, score in np.ndenumerate(scores)]
+        write(f"{name}.run", rows[0][0], rows[1:])
+    return ["human.txt", "old.run", "new.run", "--machine", "machine.txt", "--assume-random"]
+
+
+def write_tuned(rng):
+    Path("judged.txt").write_text("".join(f"q{query} 0 d 1\n" for query in range(30)))
+    for name, lucky in (("base", 0.1), *((f"n{number}", 0.3) for number in range(4))):
+        ranks = np.where(rng.random(30) < lucky, 0, rng.integers(0, 10, 30))
+        rows = [
+            f"q{query} Q0 {'d' if rank == place else f'x{place}'} {place + 1} {-place} x\n"
+            for query, rank in enumerate(ranks)
+            for place in range(10)
+        ]
+        Path(f"{name}.run").write_text("".join(rows))
+    systems = "--system new=n*.run --system base.run --baseline base"
+    place = f"results{rng.random()}"
+    main([*f"run judged.txt {systems} --folds 5 -m RR --quiet -o".split(), place])
+    return ["--scores", place]
+
+
+DESIGNS = {
+    "units": write_scores,
+    "folds": lambda rng: [*write_scores(rng, units=10), "--test-share", "0.1111"],
+    "tuned": write_tuned,
+    "machine": write_judged,
+    "several": lambda rng: [*write_scores(rng, 3), "--baseline", "old"],
+    "several by t": lambda rng: [*write_scores(rng, 3), "--baseline", "old", "--test", "t"],
+    "F1": lambda rng: [*write_predictions(rng, "F1"), "--positive", "p"],
+    "AUC": lambda rng: [*write_predictions(rng, "AUC"), "--positive", "p"],
+    "median": lambda rng: write_predictions(rng, "median-AE"),
+    "BLEU": write_texts,
+}
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_claim_p_and_exit_code_agree(capsys, design):
+    """Of drawn designs: what is printed, its p-value, and what continuous integration sees."""
+    if design == "BLEU":
+        pytest.importorskip("sacrebleu", reason="the extra text is not installed")
+    codes = set()
+    for seed in range(3 if design == "BLEU" else 5):
+        command = ["compare", *DESIGNS[design](np.random.default_rng(seed))]
+        for gate in ("better", "non-inferior --margin 0.05", "equivalent --margin 0.1"):
+            out, err, code = ended(capsys, *command, "--gate", *gate.split(), "--json")
+            (record,) = json.loads(out)
+            assert code == (0 if all(result["passed"] for result in record["gate"]) else 1)
+            codes.add(code)
+            for claim, result in zip(record["claims"], record["gate"], strict=True):
+                assert result["passed"] == (result["p"] <= 0.05)
+                assert result["sentence"] in err
+                assert result["sentence"].startswith("passed" if result["passed"] else "failed")
+                if gate == "better":
+                    assert result["p"] == claim["p_adjusted"]
+                    better = "is significantly better" in claim["sentence"]
+                    assert result["passed"] == better == claim["significant"]
+    assert codes == {0, 1}
+
+
+# The ledger
+
+
+def test_the_ledger_counts_looks(capsys, monkeypatch):
+    for _ in range(2):
+        printed(capsys, *COMPARE, "--ledger", "l.jsonl")
+    monkeypatch.setenv("HELDOUT_LEDGER", "l.jsonl")
+    said = printed(capsys, *COMPARE, "-m", "AP").err
+    assert "evaluation 3 of these data" in said
+    assert "--data" not in said  # judgements have a fingerprint of their own
+    lines = printed(capsys, "ledger", "l.jsonl").out.splitlines()
+    assert lines[0].split("\t")[-1] == "Holm"
+    assert "." not in lines[1].split("\t")[2]  # no fractions of seconds
+    assert len(lines) == 4
+    looks = json.loads(printed(capsys, "ledger", "l.jsonl", "--json").out)
+    assert [look["systems"] for look in looks] == [["improved", "baseline"]] * 3
+    assert all(0 < look["p"] < look["holm"] < 0.001 for look in looks)
+    monkeypatch.delenv("HELDOUT_LEDGER")
+    table = ("compare", "--scores", "scores.csv", "--ledger", "l.jsonl")  # has no name of its own
+    assert "name the data with --data" in printed(capsys, *table).err
+    for number in (3, 6):  # three pairs each
+        said = printed(capsys, *table, "--data", "spring").err
+        assert f"evaluation {number} of these data" in said
+        assert "--data" not in said
+    assert printed(capsys, "ledger", "l.jsonl").out.count("\nspring\t") == 6
+
+
+def test_a_look_is_written_down_before_the_result_is_put_in_place(capsys, monkeypatch):
+    def broken(*_):
+        raise InputError("the ledger broke")
+
+    monkeypatch.setattr("heldout.infer.ledger.record_looks", broken)
+    arguments = ("compare", "--scores", "scores.csv", "--ledger", "l.jsonl")
+    for more in ((), ("-o", "out.txt")):
+        assert "the ledger broke" in refused_in_a_line(capsys, *arguments, *more)
+
+
+# Plans
 
 
 FOLDS = [(1, 0.80, 0.84), (2, 0.82, 0.83), (3, 0.79, 0.85), (4, 0.81, 0.82), (5, 0.83, 0.88)]
 
 
-def test_plan_from_a_pilot_from_folds_and_from_a_standard_deviation(capsys, tmp_path):
-    main(["power", "qrels.txt", "baseline.run", "improved.run", "--difference", "0.02"])
-    out = capsys.readouterr().out
+def test_plan_from_a_pilot_from_folds_and_from_a_standard_deviation(capsys):
+    out = printed(capsys, "power", *RUNS, "--difference", "0.02").out
     assert "improved - baseline, nDCG@10: differences have standard deviation 0.18" in out
-    table(tmp_path, *((n, a, b) for n, a, b in FOLDS), name="folds.csv")
-    main(["power", "--scores", "folds.csv", "--test-share", "0.25", "--difference", "0.05"])
-    out = capsys.readouterr().out
+    write("folds.csv", "unit,old,new", FOLDS)
+    folds = ("--scores", "folds.csv", "--test-share", "0.25")
+    out = printed(capsys, "power", *folds, "--difference", "0.05").out
     assert "standard error 0.0154 over 5 folds" in out
     assert re.search(r"\b0\.05 +135\n", out)
-    main(["power", "--sd", "0.15", "--difference", "0.02", "--queries", "100"])
+    known = ("--sd", "0.15", "--difference", "0.02", "--queries", "100")
     # z approximation: (1.96 + 0.8416)^2 * (0.15 / 0.02)^2 = 441.5, and a little more for t
-    assert re.search(r"\b0\.02 +444\n", capsys.readouterr().out)
+    assert re.search(r"\b0\.02 +444\n", printed(capsys, "power", *known).out)
 
 
 def test_plan_for_proportions_widths_and_by_simulation(capsys):
-    given = ["power", "qrels.txt", "baseline.run", "improved.run", "-m", "Success@1"]
-    more = ["--difference", "0.1", "--queries", "50", "--half-width", "0.05"]
-    main([*given, *more, "--simulate"])
-    out = capsys.readouterr().out
+    given = ("power", *RUNS, "-m", "Success@1", "--difference", "0.1", "--queries", "50")
+    more = ("--half-width", "0.05", "--simulate")
+    out = printed(capsys, *given, *more).out
     assert "one system succeeds where the other fails on 36.0% of the units" in out
     assert re.search(r"\b0\.1 +297\n", out)
     assert re.search(r"± 0\.05 +556\n", out)
     assert "mcnemar test on 500 samples of the pilot's units" in out
-    main([*given, *more, "--simulate", "--json"])
-    (plan,) = json.loads(capsys.readouterr().out)
+    (plan,) = parsed(capsys, *given, *more)
     assert plan["needed"] == [{"difference": 0.1, "queries": 297}]
     assert plan["intervals"] == [{"half_width": 0.05, "queries": 556}]
     assert plan["simulated"][0]["simulations"] == 500
 
 
-def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
-    rows = [("yes" if n % 3 else "no", n) for n in range(30)]
-    for name, wrong in (("old", 4), ("new", 9)):
-        flip = {"yes": "no", "no": "yes"}
-        lines = [f"{n},{truth},{flip[truth] if n % wrong == 0 else truth}" for truth, n in rows]
-        (tmp_path / f"{name}.csv").write_text("unit,truth,prediction\n" + "\n".join(lines) + "\n")
-    files = [str(tmp_path / "old.csv"), str(tmp_path / "new.csv")]
-    more = ["-m", "F1(macro)", "--difference", "0.1", "--units", "60"]
-    main(["power", *files, *more, "--simulate"])
-    out = capsys.readouterr().out
+def test_plan_from_predictions_that_are_no_mean(capsys):
+    more = ("-m", "F1(macro)", "--difference", "0.1", "--units", "60")
+    out = printed(capsys, "power", "old.csv", "new.csv", *more, "--simulate").out
     assert "new - old, F1(macro): differences have standard deviation" in out
     assert "Units needed to detect a difference" in out
     assert "randomization test on 500 samples of the pilot's units" in out
-
-
-RUNS = "qrels.txt baseline.run improved.run"
-BOTH = f"compare {RUNS}"
-WRONG = {
-    "compare qrels.txt": "at least one run",
-    "compare qrels.txt baseline.run": "at least two",
-    "compare --scores x qrels.txt baseline.run": "not both",
-    "compare --scores nowhere.csv": "no such file",
-    "compare --scores t.csv -m AP -m RR": "-m names 2 measures: give one -m and one table",
-    "compare --scores l.csv": "l.csv:2: the unit is missing",
-    "compare --scores three.csv --gate better": "name it with --baseline",
-    "list measures --bad": "unknown option --bad",
-    "ledger nowhere.jsonl": "no such file",
-    "ledger qrels.txt": "qrels.txt:1: not an evaluation",
-    "power": "or --scores FILE",
-    "power --sd -1": "sd",
-    "power --task text baseline.run improved.run": "texts cannot be planned from",
-    "power --sd 1 --test-share 0.1": "--test-share is for runs",
-    "power --sd 1 --simulate": "simulations need a pilot",
-    "power --sd 1 qrels.txt baseline.run": "not both",
-    "power qrels.txt baseline.run": "one system (baseline)",
-    f"{BOTH} --magic": "unknown option --magic",
-    f"{BOTH} --test magic": "unknown test 'magic'",
-    f"{BOTH} --baseline magic": "no system 'magic'",
-    f"{BOTH} --level 2": "--level 2",
-    f"{BOTH} --level 0.05": "did you mean 0.95?",
-    f"{BOTH} --data=": "--data: expected a name",
-    f"{BOTH} --ledger nowhere/l.jsonl": "create it first",
-    f"{BOTH} --ledger .": "not a file",
-    f"{BOTH} --unit qid": "--unit is for tables of scores",
-    f"{BOTH} --lower-is-better": "--lower-is-better is for tables of scores",
-    f"{BOTH} -m relstring": "RelString has no mean over queries",
-    f"{BOTH} -m GMAP": "GMAP has no mean over queries: compare another, such as AP",
-    f"{BOTH} -m NumRet -m AP": "NumRet has no better or worse",
-    f"{BOTH} -m Judged@10": "Judged@10 has no better or worse",
-    f"{BOTH} -f junit": "add --gate",
-    f"{BOTH} --gate non-inferior": "--gate non-inferior needs --margin X",
-    f"{BOTH} --gate better --margin -1": "expected 0 or more",
-    f"{BOTH} --gate equivalent --margin 0": "expected a number above 0",
-    f"{BOTH} --gate equivalent --margin -1": "expected a number above 0",
-    f"{BOTH} --gate equivalent --margin 1 --level 0.5": "above 0.5",
-    f"{BOTH} --gate equivalent --margin 1 --test sign": "is about ranks or signs",
-    f"{BOTH} --gate equivalent --margin 1 --test t --test-share 0.1": "treats folds as",
-    f"{BOTH} --gate better --alternative less": "the gate better reads",
-    # The ledger is tried before any file is read.
-    "compare --scores nowhere.csv --ledger qrels.txt": "qrels.txt:1: not an evaluation in a ledger",
-}
-
-
-def test_wrong_use_is_refused_in_a_line(capsys):
-    Path("t.csv").write_text("unit,A,B\nq1,0.5,0.4\nq2,0.1,0.3\n")
-    Path("l.csv").write_text("system,unit,value\nA,,1\nA,,2\nB,b,1\n")
-    Path("three.csv").write_text("unit,a,b,c\nq1,1,2,3\nq2,1,2,2\nq3,1,3,2\n")
-    for command, message in WRONG.items():
-        assert message in refused(capsys, *command.split()), command
-
-
-def test_the_column_of_units_can_be_named(capsys):
-    named = ["compare", "--scores", "t.csv", "--unit", "number"]
-    Path("t.csv").write_text("number,n,A,B\n7,1,0.5,0.4\n8,2,0.1,0.3\n9,3,0.1,0.2\n")
-    assert "column n looks like ids" in refused(capsys, *named)
-    Path("t.csv").write_text("number,A,B\n7,0.5,0.4\n8,0.1,0.3\n9,0.1,0.2\n")
-    assert "no column of unit ids" in refused(capsys, "compare", "--scores", "t.csv")
-    main([*named, "--json"])
-    (content,) = json.loads(capsys.readouterr().out)
-    assert [row["name"] for row in content["systems"]] == ["A", "B"]
-    assert content["units"] == 3
-
-
-@pytest.mark.parametrize("command", ["eval", "compare"])
-def test_options_may_stand_anywhere(capsys, command):
-    orders = [
-        ["qrels.txt", "baseline.run", "improved.run", "-m", "AP", "-f", "tsv"],
-        ["-m", "AP", "-f", "tsv", "qrels.txt", "baseline.run", "improved.run"],
-        ["qrels.txt", "-m", "AP", "baseline.run", "-f", "tsv", "improved.run"],
-        ["qrels.txt", "baseline.run", "-m", "AP", "improved.run", "-f", "tsv"],
-    ]
-    printed = set()
-    for order in orders:
-        main([command, *order])
-        printed.add(capsys.readouterr().out)
-    assert len(printed) == 1

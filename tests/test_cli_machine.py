@@ -1,14 +1,15 @@
 """The command line with human and machine judgements."""
 
-import json
-
 import numpy as np
 import pytest
 
 import heldout
-from heldout.cli import main
+from commands import ended, parsed, printed
 
 QUERIES, PEOPLE = 90, 30
+
+
+PAIR = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels")
 
 
 @pytest.fixture(scope="module")
@@ -35,125 +36,67 @@ def files(tmp_path_factory):
     return folder
 
 
-def run(files, capsys, command, *arguments):
-    named = [str(files / one) if one.endswith((".qrels", ".run")) else one for one in arguments]
-    try:
-        code = main([command, *named]) or 0
-    except SystemExit as end:
-        code = end.code
-    out, err = capsys.readouterr()
-    return code, out, err
+@pytest.fixture(autouse=True)
+def _here(files, monkeypatch):
+    monkeypatch.chdir(files)
 
 
-def test_compare_says_what_the_human_queries_count_like(files, capsys):
-    arguments = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels")
-    code, out, _ = run(files, capsys, "compare", *arguments)
-    assert code == 0
+def test_compare_says_what_the_human_queries_count_like(capsys):
+    out = printed(capsys, "compare", *PAIR).out
     assert out.startswith("new is significantly better than old: nDCG@10 ")
     assert "Human judgements alone: difference" in out
     assert "Machine judgements alone (90 queries, biased)" in out
     assert "Your 30 human queries count like" in out
     assert "[random-sample]" in out
-    _, out, _ = run(files, capsys, "compare", *arguments, "--assume-random")
-    assert "[random-sample]" not in out
+    assert "[random-sample]" not in printed(capsys, "compare", *PAIR, "--assume-random").out
 
 
-def test_compare_gives_all_estimates_as_json_and_tables(files, capsys):
-    arguments = ("human.qrels", "old.run", "new.run", "other.run", "--machine", "llm.qrels")
-    more = ("--baseline", "old", "-m", "P@5")
-    _, out, _ = run(files, capsys, "compare", *arguments, *more, "-f", "json")
-    (record,) = json.loads(out)
+def test_compare_gives_all_estimates_as_json_and_tables(capsys):
+    arguments = ("compare", *PAIR, "other.run", "--baseline", "old", "-m", "P@5")
+    (record,) = parsed(capsys, *arguments)
     first = record["machine"]["differences"][0]
     assert (first["first"], first["machine"]["biased"]) == ("new", True)
     assert first["human"]["low"] < first["combined"]["estimate"] < first["human"]["high"]
     assert record["claims"][0]["effective_n"] == first["effective_queries"]
-    _, out, _ = run(files, capsys, "compare", *arguments, *more, "--full")
-    assert "machine (biased)" in out
+    assert "machine (biased)" in printed(capsys, *arguments, "--full").out
 
 
-def test_eval_shows_three_estimates_per_run_and_measure(files, capsys):
-    arguments = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels")
-    code, out, err = run(files, capsys, "eval", *arguments, "-f", "csv")
-    rows = [line.split(",")[:2] for line in out.splitlines()]
-    assert code == 0
+def test_eval_shows_three_estimates_per_run_and_measure(capsys):
+    said = printed(capsys, "eval", *PAIR, "-f", "csv")
+    rows = [line.split(",")[:2] for line in said.out.splitlines()]
     assert rows[1:] == [[name, one] for name in ("old", "new") for one in ("nDCG@10", "AP", "P@10")]
-    assert "[random-sample]" in err
-    _, out, _ = run(files, capsys, "eval", *arguments, "-f", "json", "-m", "AP")
-    estimates = json.loads(out)["runs"][1]["estimates"]["AP"]
-    by_people = heldout.evaluate(files / "human.qrels", files / "new.run", "AP").value("AP")
+    assert "[random-sample]" in said.err
+    estimates = parsed(capsys, "eval", *PAIR, "-m", "AP")["runs"][1]["estimates"]["AP"]
+    by_people = heldout.evaluate("human.qrels", "new.run", "AP").value("AP")
     assert estimates["human"]["estimate"] == pytest.approx(by_people)
     assert estimates["machine"]["biased"] is True
 
 
-def test_a_gate_reads_the_combined_difference(files, capsys):
-    given = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels", "--assume-random")
-    code, out, _ = run(files, capsys, "compare", *given, "--gate", "better", "--json")
-    (found,) = json.loads(out)
+def test_a_gate_reads_the_combined_difference(capsys):
+    (found,) = parsed(capsys, "compare", *PAIR, "--assume-random", "--gate", "better")
     (gate,), (claim,) = found["gate"], found["claims"]
     assert (gate["test"], gate["p"]) == ("prediction-powered", claim["p_adjusted"])
-    assert gate["passed"] == claim["significant"] == (code == 0)
+    assert gate["passed"] is claim["significant"] is True
 
 
-@pytest.mark.parametrize(
-    ("command", "arguments", "words"),
-    [
-        ("eval", ("--per-unit",), "--per-unit does not go with --machine"),
-        ("eval", ("-f", "trec"), "--format trec does not go with --machine"),
-        ("compare", ("--test", "t"), "uses human judgements alone"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(files, capsys, command, arguments, words):
-    given = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels", *arguments)
-    code, out, err = run(files, capsys, command, *given)
-    assert (code, out) == (2, "")
-    assert words in err
-
-
-def test_run_has_the_estimates_of_compare(files, capsys):
+def test_run_has_the_estimates_of_compare(capsys):
     given = ("human.qrels", "--machine", "llm.qrels", "-m", "P@5")
-    code, out, _ = run(
-        files, capsys, "run", *given, "--system", "old.run", "--system", "new.run", "--json"
-    )
-    (found,) = json.loads(out)["comparisons"]
-    _, out, _ = run(files, capsys, "compare", *given, "old.run", "new.run", "-f", "json")
-    (expected,) = json.loads(out)
-    assert code == 0
+    run = ("run", *given, "--system", "old.run", "--system", "new.run")
+    (found,) = parsed(capsys, *run)["comparisons"]
+    (expected,) = parsed(capsys, "compare", *given, "old.run", "new.run")
     ours, theirs = (one["machine"]["differences"][0] for one in (found, expected))
     assert ours["combined"] == pytest.approx(theirs["combined"])
     assert ours["effective_queries"] == pytest.approx(theirs["effective_queries"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--system", "old.run", "--by", "document", "--machine", "llm.qrels"), "leave it out"),
-        (("--machine", "llm.qrels"), "--machine is for systems (--system)"),
-        (("--assume-random",), "--assume-random goes with --machine"),
-    ],
-)
-def test_options_of_run_that_do_not_fit_are_refused(files, capsys, arguments, words):
-    code, out, err = run(files, capsys, "run", "human.qrels", *arguments)
-    assert (code, out) == (2, "")
-    assert words in err
-
-
-def test_assume_random_needs_a_machine(files, capsys):
-    code, _, err = run(files, capsys, "eval", "human.qrels", "old.run", "--assume-random")
-    assert code == 2
-    assert "--assume-random goes with --machine" in err
-
-
-def test_split_draws_queries_for_people_to_judge(files, capsys, tmp_path):
-    arguments = ("llm.qrels", "--sample", "5", "--seed", "1")
-    code, out, err = run(files, capsys, "split", *arguments)
-    assert code == 0
-    assert "5 of 90 queries, drawn at random (seed 1)" in err
-    drawn = out.split()
+def test_split_draws_queries_for_people_to_judge(capsys, tmp_path):
+    sample = ("--sample", "5", "--seed", "1")
+    said = printed(capsys, "split", "llm.qrels", *sample)
+    assert "5 of 90 queries, drawn at random (seed 1)" in said.err
+    drawn = said.out.split()
     assert len(set(drawn)) == 5
-    topics = tmp_path / "topics.tsv"
     rows = (f"q{number:02}\tquery {number}\n" for number in range(QUERIES))
-    topics.write_text("".join(rows), encoding="utf-8")
-    _, out, _ = run(files, capsys, "split", str(topics), "--sample", "5", "--seed", "1")
-    assert out.split() == drawn
-    code, _, err = run(files, capsys, "split", "llm.qrels", "--sample", "91")
+    (tmp_path / "topics.tsv").write_text("".join(rows), encoding="utf-8")
+    assert printed(capsys, "split", tmp_path / "topics.tsv", *sample).out.split() == drawn
+    _, err, code = ended(capsys, "split", "llm.qrels", "--sample", "91")
     assert (code, "expected fewer than the 90 queries" in err) == (2, True)

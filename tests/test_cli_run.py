@@ -1,6 +1,7 @@
-"""The command run: what it prints, keeps and refuses, and that it survives being killed."""
+"""The command run: what it prints and keeps, code of the user's, and that it survives a kill."""
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -13,80 +14,12 @@ import numpy as np
 import pytest
 
 import heldout
-from commands import refused
-from heldout.cli import main
+from commands import COMMAND, parsed, printed, process, refused
 
-# Texts whose lengths and counts differ, so that there is something to tune.
-WORDS = ["red", "green", "apple", "pear", "plum", "tree", "garden", "river", "stone", "bird"]
-DOCUMENTS = {
-    f"d{n:02}": " ".join(WORDS[(n * step + step * step) % 10] for step in range(1, 4 + n % 9))
-    for n in range(40)
-}
-QUERIES = {f"q{n:02}": f"{WORDS[n % 10]} {WORDS[(3 * n + 1) % 10]}" for n in range(12)}
-
-RANKER = '''
-import os
-
-
-def rank(train, test, power=1.0):
-    """Shared words over a power of the length; waits for ever where the test says so."""
-    if os.environ.get("WAIT_AT") == f"{power} {len(train.queries.ids)}":
-        with open(os.environ["WAIT_FOR"]):  # a pipe that nobody writes to
-            pass
-    found = {}
-    queries = test.collection.queries
-    for query, text in zip(queries.ids, queries.texts, strict=True):
-        words = set(text.split())
-        scores = {
-            one: sum(word in words for word in body.split()) / len(body.split()) ** power
-            for one, body in test.collection.documents.pairs()
-        }
-        found[query] = {one: score for one, score in scores.items() if score}
-    return found
-'''
-
-EXPERIMENT = """\
-measures = ["nDCG@10", "AP"]
-seed = 3
-
-[collection]
-source = "docs.jsonl"
-queries = "queries.tsv"
-qrels = "qrels"
-
-[plan]
-folds = 3
-
-[[systems]]
-name = "BM25"
-system = "bm25(k1=0.1:3:40, b=0.25,0.75)"
-
-[[systems]]
-name = "mine"
-system = "ranker.py:rank(power=0.0,0.5,1.0)"
-"""
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    lines = [json.dumps({"_id": one, "text": text}) + "\n" for one, text in DOCUMENTS.items()]
-    (tmp_path / "docs.jsonl").write_text("".join(lines))
-    lines = [f"{one}\t{text}\n" for one, text in QUERIES.items()]
-    (tmp_path / "queries.tsv").write_text("".join(lines))
-    lines = [
-        f"{query} 0 {doc} {1 + (len(text) % 2)}\n"
-        for at, (query, words) in enumerate(QUERIES.items())
-        for n, (doc, text) in enumerate(DOCUMENTS.items())
-        if set(words.split()) <= set(text.split()) and (n + at) % 3
-    ]
-    (tmp_path / "qrels").write_text("".join(lines))
-    (tmp_path / "ranker.py").write_text(RANKER)
-    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
-    return tmp_path
-
-
-COLLECTION = ["docs.jsonl", "--queries", "queries.tsv", "--qrels", "qrels"]
+SMALL = ("docs.jsonl", "--queries", "queries.tsv", "--qrels", "small.qrels")
+FIRST_GRADE = ("-m", "my.py:FirstGrade")
+pytestmark = pytest.mark.usefixtures("here")
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 
 
 def kept(place):
@@ -95,107 +28,96 @@ def kept(place):
     return {one.name: one.read_bytes() for one in files if one.name != "timings.json"}
 
 
-def start(*arguments, **environment):
-    return subprocess.Popen(  # noqa: S603 - this Python
-        [sys.executable, "-c", "from heldout.cli import main; main()", "run", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **environment},
-    )
+def results(capsys, *arguments):
+    """The results of a run, which are kept in a folder."""
+    printed(capsys, "run", *arguments, "-o", "out", "--force", "--quiet")
+    return heldout.Results.read("out")
 
 
-def wait_for_items(child, folder, count):
-    """Wait until a number of items are finished, while the child lives."""
-    while len(items_in(folder)) < count:
-        assert child.poll() is None, child.communicate()
-        time.sleep(0.02)
+# Runs that are stopped
 
 
 def items_in(folder):
     return list((folder / "heldout-work").glob("*.npz"))
 
 
-def interrupted(folder, how, *arguments):
-    """Stop a run in the middle: it waits inside a system until the signal comes."""
-    pipe = folder / "pipe"
-    os.mkfifo(pipe)
+def waiting(folder, *arguments):
+    """A run that waits in its middle: inside a system, for a pipe that nobody writes to."""
+    os.mkfifo(folder / "pipe")
     # Eight train queries and power 0.5: inside the first fold, with others behind it.
-    child = start("experiment.toml", "-o", "cut", *arguments, WAIT_AT="0.5 8", WAIT_FOR=str(pipe))
+    child = subprocess.Popen(  # noqa: S603 - this Python
+        [*COMMAND, "run", "experiment.toml", "-o", "cut", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "WAIT_AT": "0.5 8", "WAIT_FOR": str(folder / "pipe")},
+    )
+    # Three parts of the grid, the lists of two settings, one call: then it waits.
+    while len(items_in(folder / "cut")) < 6:
+        assert child.poll() is None, child.communicate()
+        time.sleep(0.02)
+    return child
+
+
+@needs_pipes
+def test_a_run_that_is_killed_goes_on_to_the_same_bytes(here, capsys):
+    whole = printed(capsys, "run", "experiment.toml", "-o", "whole").out
+    child = waiting(here)
     try:
-        # Three parts of the grid, the lists of two settings, one call: then it waits.
-        wait_for_items(child, folder / "cut", 6)
-        child.send_signal(how)
-        said = child.communicate(timeout=300)
-    finally:
-        child.kill()
-        child.communicate()
-    return child.returncode, *said
-
-
-needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-
-
-@needs_pipes
-def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, capsys):
-    main(["run", "experiment.toml", "-o", "whole"])
-    whole = capsys.readouterr().out
-    code, _, _ = interrupted(folder, signal.SIGKILL)
-    assert code == -signal.SIGKILL
-    assert not (folder / "cut" / "manifest.json").exists()
-    # As if the machine had gone down while it wrote: half of an item.
-    item = items_in(folder / "cut")[0]
-    item.write_bytes(item.read_bytes()[:-100])
-    assert "continue it with --resume" in refused(capsys, "run", "experiment.toml", "-o", "cut")
-    main(["run", "experiment.toml", "-o", "cut", "--resume"])
-    assert capsys.readouterr().out == whole
-    assert kept("cut") == kept("whole")
-    timings = json.loads((folder / "cut" / "timings.json").read_text())
-    assert len(timings["items"]) == 3 + 2 + 4 * 3 + 3
-
-
-@needs_pipes
-@pytest.mark.parametrize(("how", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_says_how_to_go_on(folder, capsys, how, expected):
-    code, out, err = interrupted(folder, how)
-    assert (code, out) == (expected, "")
-    assert sorted(one.name for one in (folder / "cut").iterdir()) == ["heldout-work"]
-    assert "continue with: heldout run experiment.toml -o cut --resume" in err
-    assert "Traceback" not in err
-    main(["run", "experiment.toml", "-o", "cut", "--resume"])
-    assert "BM25" in capsys.readouterr().out
-
-
-@needs_pipes
-def test_two_processes_do_not_write_into_one_folder(folder, capsys):
-    pipe = folder / "pipe"
-    os.mkfifo(pipe)
-    child = start("experiment.toml", "-o", "cut", WAIT_AT="0.5 8", WAIT_FOR=str(pipe))
-    try:
-        wait_for_items(child, folder / "cut", 6)
+        # Meanwhile nobody else writes into the folder.
         said = refused(capsys, "run", "experiment.toml", "-o", "cut", "--resume")
         assert f"cut is in use by process {child.pid} on" in said
     finally:
         child.kill()
         child.communicate()
+    assert not (here / "cut" / "manifest.json").exists()
+    # As if the machine had gone down while it wrote: half of an item.
+    item = items_in(here / "cut")[0]
+    item.write_bytes(item.read_bytes()[:-100])
+    assert "continue it with --resume" in refused(capsys, "run", "experiment.toml", "-o", "cut")
+    assert printed(capsys, "run", "experiment.toml", "-o", "cut", "--resume").out == whole
+    assert kept("cut") == kept("whole")
+    timings = json.loads((here / "cut" / "timings.json").read_text())
+    assert len(timings["items"]) == 3 + 2 + 4 * 3 + 3
 
 
-def test_one_and_two_workers_give_the_same_bytes(capsys):
-    main(["run", "experiment.toml", "-o", "one", "--quiet"])
-    first = capsys.readouterr()
-    main(["run", "experiment.toml", "-o", "two", "--quiet", "--jobs", "2"])
-    second = capsys.readouterr()
+@needs_pipes
+@pytest.mark.parametrize(("how", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_says_how_to_go_on(here, how, expected):
+    child = waiting(here)
+    try:
+        child.send_signal(how)
+        out, err = child.communicate(timeout=300)
+    finally:
+        child.kill()
+        child.communicate()
+    assert (child.returncode, out) == (expected, "")
+    assert sorted(one.name for one in (here / "cut").iterdir()) == ["heldout-work"]
+    assert "continue with: heldout run experiment.toml -o cut --resume" in err
+    assert "Traceback" not in err
+
+
+def test_workers_give_the_same_bytes_wherever_they_were_started(here, capsys, monkeypatch):
+    """They are kept for the next experiment, with the folder they were started in."""
+    first = printed(capsys, "run", "experiment.toml", "-o", "one", "--quiet")
+    second = printed(capsys, "run", "experiment.toml", "-o", "two", "--quiet", "--jobs", "2")
     assert kept("one") == kept("two")
-    assert first.out == second.out
-    assert first.err == ""
+    assert (first.out, first.err) == (second.out, "")
+    other = here.parent / "other"
+    shutil.copytree(here, other, ignore=shutil.ignore_patterns("one", "two"))
+    monkeypatch.chdir(other)
+    third = printed(capsys, "run", "experiment.toml", "-o", "three", "--quiet", "--jobs", "2")
+    assert third.out == first.out
+
+
+# What is printed and kept
 
 
 def test_prints_estimates_choices_and_the_comparison(capsys):
-    main(["run", "experiment.toml"])
-    said = capsys.readouterr()
+    said = printed(capsys, "run", "experiment.toml")
     lines = said.out.splitlines()
-    results = heldout.Experiment.read("experiment.toml").run()
-    estimate = results.estimate("BM25")
+    found = heldout.Experiment.read("experiment.toml").run()
+    estimate = found.estimate("BM25")
     assert lines[0].startswith("BM25 is significantly better than mine on queries not used for")
     row = next(line for line in lines if line.startswith("1  BM25")).split()
     assert row[2:4] == [f"{estimate['value']:.4f}", f"[{estimate['low']:.4f},"]
@@ -203,162 +125,236 @@ def test_prints_estimates_choices_and_the_comparison(capsys):
     assert "3 folds of the queries (seed 3)" in words
     assert "performance on new queries on these documents" in words
     mine = next(line for line in lines if line.startswith("mine"))
-    assert f"power={results.summary[1]['ship']['power']:g}" in mine
-    claim = results.compare("AP").claims[0]
-    main(["run", "experiment.toml", "--quiet", "--full"])
-    full = capsys.readouterr().out
+    assert f"power={found.summary[1]['ship']['power']:g}" in mine
+    claim = found.compare("AP").claims[0]
+    full = printed(capsys, "run", "experiment.toml", "--quiet", "--full").out
     assert "compared with" in full
     assert f"{abs(claim.difference.estimate):+.4f}" in full
     assert "results were not kept (use -o FOLDER)" in said.err
 
 
 def test_json_has_everything(capsys):
-    main(["run", "experiment.toml", "--json", "--quiet"])
-    found = json.loads(capsys.readouterr().out)
+    found = parsed(capsys, "run", "experiment.toml")
     assert set(found) == {"manifest", "systems", "warnings", "comparisons"}
     assert [one["name"] for one in found["systems"]] == ["BM25", "mine"]
     assert [one["measure"] for one in found["comparisons"]] == ["nDCG@10", "AP"]
-    whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="qrels")
+    whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="small.qrels")
     manifest = found["manifest"]
     assert manifest["fingerprints"]["collection"] == whole.fingerprint()
     assert manifest["versions"]["heldout"] == heldout.__version__
     assert manifest["settings"]["seed"] == 3
 
 
-@pytest.mark.parametrize("by", ["query", "document", "both"])
-def test_without_a_file(capsys, by):
-    system = ["--system", "bm25(k1=0.5:3:3, b=0.75)", "--system", "ql=ql-jm(lambda=0.1,0.5)"]
-    main(["run", *COLLECTION, *system, "--by", by, "--folds", "2", "-m", "nDCG@10", "-o", "out"])
-    assert "lambda=" in capsys.readouterr().out
-    results = heldout.Results.read("out")
-    assert results.systems == ("bm25", "ql")
-    assert [one["points"] for one in results.summary] == [3, 2]
-    assert results.manifest["settings"]["by"] == by
-    assert results.to_frame().columns[:3] == ["system", "repeat", "fold"]
+def test_without_a_file(capsys):
+    systems = ("--system", "bm25(k1=0.5:3:3, b=0.75)", "--system", "ql=ql-jm(lambda=0.1,0.5)")
+    for by in ("query", "document", "both"):
+        found = results(capsys, *SMALL, *systems, "--by", by, "--folds", "2", "-m", "nDCG@10")
+        assert found.systems == ("bm25", "ql")
+        assert [one["points"] for one in found.summary] == [3, 2]
+        assert found.manifest["settings"]["by"] == by
+        assert found.to_frame().columns[:3] == ["system", "repeat", "fold"]
 
 
 @pytest.mark.parametrize("by", ["query", "document"])
 def test_train_validation_and_test(capsys, by):
     """Parameters are chosen on the validation part: neither on the training nor the test part."""
-    plan = ["--hold-out", "0.3", "--validation", "0.4", "--seed", "2", "--by", by]
-    main(["run", *COLLECTION, "--system", "bm25(k1=0.1:3:4, b=0,0.5,1)", *plan, "-o", "out"])
-    words = " ".join(capsys.readouterr().out.split())
+    plan = ("--hold-out", "0.3", "--validation", "0.4", "--seed", "2", "--by", by)
+    command = ("run", *SMALL, "--system", "bm25(k1=0.1:3:4, b=0,0.5,1)", *plan, "-o", "out")
+    words = " ".join(printed(capsys, *command).out.split())
     assert "parameters tuned for nDCG@10 on the validation part of each." in words
-    results = heldout.Results.read("out")
-    sides = results.splits.filter(side="validation")
+    found = heldout.Results.read("out")
+    sides = found.splits.filter(side="validation")
     assert len(sides) > 0
-    main(["report", "out", "-o", "page.html", "--quiet"])
-    assert "on the validation part of each" in Path("page.html").read_text()
-    if by != "query":
+    if by == "document":
         return
-    whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="qrels")
+    printed(capsys, "report", "out", "-o", "page.html", "--quiet")
+    assert "on the validation part of each" in Path("page.html").read_text(encoding="utf-8")
+    whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="small.qrels")
     index, measure = heldout.Index.build(whole), heldout.parse_measure("nDCG@10")
-    (chosen,) = results.folds["number"].to_list()
-    points = results.manifest["settings"]["systems"][0]["points"]
+    (chosen,) = found.folds["number"].to_list()
     means = []
-    for point in points:
+    for point in found.manifest["settings"]["systems"][0]["points"]:
         run = heldout.search(index, whole.queries, heldout.Model.make("bm25", **point))
-        values = heldout.evaluate(whole.qrels, run, measure).scores(measure)
-        kept = [name in set(sides["unit"]) for name in values.units]
-        means.append(values.values[kept, 0].mean())
+        scores = heldout.evaluate(whole.qrels, run, measure).scores(measure)
+        inside = [name in set(sides["unit"]) for name in scores.units]
+        means.append(scores.values[inside, 0].mean())
     assert chosen == int(np.argmax(means))
-    assert results.folds["train"][0] == pytest.approx(max(means))
+    assert found.folds["train"][0] == pytest.approx(max(means))
 
 
-def test_the_method_for_documents(capsys):
-    command = [*COLLECTION, "--system", "bm25", "--by", "document"]
-    new = refused(capsys, "run", *command, "--method", "magic")
-    assert "--method: should be 'pooled', 'per-fold'" in new
-
-
-def test_a_dry_run_runs_nothing(capsys, folder):
-    main(["run", "experiment.toml", "--dry-run", "-o", "out"])
-    said = capsys.readouterr().out
+def test_a_dry_run_runs_nothing(here, capsys):
+    said = printed(capsys, "run", "experiment.toml", "--dry-run", "-o", "out").out
     assert "BM25: 80 settings × 3 splits" in said
     assert "mine: 3 settings × 3 splits" in said
-    assert "2 systems in all; loaded ranker.py; nothing was run" in said
-    main(["run", "experiment.toml", "--dry-run", "--json", "-o", "out"])
-    found = json.loads(capsys.readouterr().out)
+    assert "2 systems in all; loaded my.py; nothing was run" in said
+    found = parsed(capsys, "run", "experiment.toml", "--dry-run", "-o", "out")
     assert found["settings"]["splits"] == 3
     assert [len(system["points"]) for system in found["settings"]["systems"]] == [80, 3]
-    assert found["loaded"] == ["ranker.py"]
-    assert not (folder / "out").exists()
+    assert found["loaded"] == ["my.py"]
+    assert not (here / "out").exists()
+    (here / "mine.py").write_text("from sklearn.svm import LinearSVC as Own\n")
+    (here / "table.csv").write_text("x,y\n" + "".join(f"{n % 5},{n % 2}\n" for n in range(20)))
+    (here / "e.toml").write_text(
+        'task = "classification"\nmeasures = ["accuracy"]\n'
+        'data = {file = "table.csv", target = "y", features = ["x"]}\n'
+        '[[systems]]\nestimator = ["sklearn.preprocessing:StandardScaler", "mine.py:Own"]\n'
+    )
+    said = printed(capsys, "run", "e.toml", "--dry-run").out
+    assert "in all; loaded sklearn.preprocessing, mine.py; nothing was run\n" in said
 
 
-def test_a_broken_collection_is_named_once(capsys, folder):
-    (folder / "broken.toml").write_text('prefix = "."\ndataset = "x"\ncorpus = "line.toml"\n')
-    said = refused(capsys, "run", "broken.toml", "--system", "bm25")
-    assert said.count("broken.toml: the documents 'x.dat' do not exist") == 1
-
-
-def test_printed_results_name_no_option_of_the_command():
-    collection = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="qrels")
+def test_printed_results_name_no_option_of_the_command(collection):
     systems = {f"s{n}": f"bm25(k1={n})" for n in range(1, 5)}
     said = str(heldout.Experiment(collection=collection, systems=systems).run())
     assert "s1 has the highest nDCG@10 of 4 systems on held-out queries" in said
     assert "--" not in said
 
 
-def test_a_dry_run_of_estimators_does_so_too(folder, capsys):
-    pytest.importorskip("sklearn")
-    (folder / "mine.py").write_text("from sklearn.svm import LinearSVC as Own\n")
-    rows = [f"{n % 5},{n % 2}\n" for n in range(20)]
-    (folder / "table.csv").write_text("x,y\n" + "".join(rows))
-    (folder / "e.toml").write_text(
-        'task = "classification"\nmeasures = ["accuracy"]\n'
-        'data = {file = "table.csv", target = "y", features = ["x"]}\n'
-        '[[systems]]\nestimator = ["sklearn.preprocessing:StandardScaler", "mine.py:Own"]\n'
+# Code of the user's
+
+
+def test_a_function_with_parameters(capsys):
+    for system, expected in {
+        "mine=my.py:rank(power=0.1,0.2,0.3)": ("mine", 3, True),
+        "my.py:rank(power=0:1:3)": ("rank", 3, True),
+        "my.py:rank(power=0.4)": ("rank", 1, False),
+    }.items():
+        (one,) = parsed(capsys, "run", "small", "--system", system, "--folds", "3")["systems"]
+        assert (one["name"], one["points"], one["tuned"]) == expected
+    assert one["ship"]["power"] == 0.4
+
+
+def test_comparable_scores_are_said_in_the_text(capsys):
+    folds = ("--by", "document", "--folds", "2")
+    merged = "my.py:rank(power=0,1, comparable=true)"
+    found = results(capsys, "small", "--system", merged, *folds)
+    (described,) = found.manifest["settings"]["systems"]
+    assert described["comparable"] is True
+    printed(capsys, "run", "out", "-o", "again", "--quiet")
+    assert heldout.Results.read("again").summary == found.summary
+    alone = merged.replace("true", "false")
+    (other,) = parsed(capsys, "run", "small", "--system", alone, *folds)["systems"]
+    estimand = found.summary[0]["estimates"][0]["estimand"]
+    assert other["estimates"][0]["estimand"] != estimand
+
+
+def test_measures_of_rankings_and_of_numbers(here, capsys):
+    runs = ("small.qrels", "bm25.run", "ql-jm.run")
+    assert "nDCG@3" in json.dumps(parsed(capsys, "eval", *runs, "-m", "my.py:Short"))
+    scaled = ("-m", "my.py:FirstGrade(scale=2)@5")
+    compared = parsed(capsys, "compare", *runs, *FIRST_GRADE, *scaled)
+    assert [record["measure"] for record in compared] == ["FirstGrade", "FirstGrade(scale=2)@5"]
+    first, second = (record["systems"][0]["estimate"] for record in compared)
+    assert 0 < 2 * first == second
+    assert heldout.parse_measure("FirstGrade").range == (-math.inf, math.inf)
+    parsed(capsys, "compare", *runs, "-m", "my.py:cost")  # which is decorated
+    measure = heldout.parse_measure("Cost")
+    assert (measure.range, measure.higher_is_better) == ((0, 9), False)
+    (here / "n.csv").write_text("unit,truth,prediction\na,1.5,2.0\nb,2.5,1.0\nc,0.5,0.6\n")
+    record = parsed(capsys, "eval", "n.csv", "-m", "my.py:worst")
+    assert record["systems"][0]["measures"]["worst"]["value"] == -1.5
+
+
+def test_results_with_own_measures_are_repeated_and_read_without_their_code(here, capsys):
+    """In another process, which has never seen the file of the measures."""
+    systems = ("--system", "bm25", "--system", "my.py:rank(power=0.5)", "--folds", "3")
+    results(capsys, "small", *systems, *FIRST_GRADE, "-m", "my.py:cost(power=2)@5")
+    printed(capsys, "run", "out", "-o", "again", "--quiet")
+    first, second = (Path(one, "values.parquet").read_bytes() for one in ("out", "again"))
+    assert first == second
+    (here / "my.py").unlink()
+    code = """
+import heldout
+from heldout.cli import main
+
+main(["report", "out", "-o", "page.html", "--quiet"])
+main(["chart", "out", "forest", "-o", "chart.json"])
+main(["compare", "--scores", "out", "-m", "FirstGrade", "--json"])
+main(["power", "--scores", "out", "-m", "FirstGrade", "--json"])
+results = heldout.Results.read("out")
+assert results.measures == ("FirstGrade", "Cost(power=2)@5")
+scores = results.scores("Cost(power=2)@5")
+assert (scores.range, scores.higher_is_better) == ((0.0, 9.0), False)
+assert results.higher_is_better("FirstGrade") is True
+main(["eval", "small.qrels", "bm25.run", "-m", "Cost"])
+"""
+    done = process(code=code)
+    assert "heldout: Cost cannot be computed: results keep the values" in done.stderr
+    assert (done.returncode, done.stderr.count("Traceback")) == (2, 0), done.stderr
+    assert (here / "page.html").exists()
+    assert (here / "chart.json").exists()
+
+
+def test_results_of_predictions_with_an_own_measure(here, capsys):
+    rows = "".join(f"r{n},{n % 7},{n % 7 * 1.5 + n % 4}\n" for n in range(60))
+    (here / "table.csv").write_text(f"id,x,y\n{rows}")
+    (here / "e.toml").write_text("""
+task = "regression"
+measures = ["my.py:worst"]
+data = {file = "table.csv", target = "y", features = ["x"], id = "id"}
+plan = {folds = 3}
+systems = [
+  {name = "a", estimator = "sklearn.linear_model:Ridge"},
+  {name = "b", estimator = "sklearn.tree:DecisionTreeRegressor"},
+]
+""")
+    found = results(capsys, "e.toml")
+    code = """
+import heldout
+results = heldout.Results.read("out")
+print(results.split_values("a"), results.compare().claims[0].adjusted)
+"""
+    done = process(code=code)
+    assert done.stdout == f"{found.split_values('a')} {found.compare().claims[0].adjusted}\n"
+
+
+# Files of the current folder are data: none of them runs as a module of this program
+
+
+MODULES = ("heldout", "joblib", "multiprocessing", "distributed", "numba", "site", "encodings")
+TRAP = "open({marker!r}, 'a').write(__name__)\nraise SystemExit\n"
+
+
+def as_installed(folder, *arguments, path="", **environment):
+    """Run the command line as the installed script does: the current folder is not on its path."""
+    script = folder.parent / "script.py"
+    script.write_text("from heldout.cli import main\nif __name__ == '__main__':\n    main()\n")
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    python_path = os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH", "")]))
+    warnings = "ignore::UserWarning"  # of loky, about workers that start slowly
+    return subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, str(script), *arguments],
+        env={**ours, "PYTHONPATH": python_path, "PYTHONWARNINGS": warnings, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    main(["run", "e.toml", "--dry-run"])
-    said = capsys.readouterr().out
-    assert "in all; loaded sklearn.preprocessing, mine.py; nothing was run\n" in said
 
 
-def test_all_problems_at_once(capsys, folder):
-    text = EXPERIMENT.replace("bm25(k1", "bm25(k9").replace("folds = 3", "folds = 99")
-    (folder / "experiment.toml").write_text(text.replace("seed", "sede"))
-    said = refused(capsys, "run", "experiment.toml")
-    assert said.splitlines()[0] == "heldout: experiment.toml: 3 problems, nothing was run"
-    assert "sede: unknown field; did you mean seed?" in said
-    assert "plan: 99 folds but only 12 queries" in said
-    assert "systems[0]: bm25 has no parameter k9" in said
+@pytest.mark.parametrize("compiled", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_no_module_of_the_folder_runs(here, compiled):
+    """Searching compiles in another process where nothing is compiled yet."""
+    cache = {} if compiled else {"NUMBA_CACHE_DIR": str(here / "cache")}
+    marker = here.parent / "ran"
+    for name in MODULES:
+        (here / f"{name}.py").write_text(TRAP.format(marker=str(marker)))
+    system = ("--system", "my.py:rank", "--folds", "2", "--jobs", "2")
+    for arguments in (("search", "small", "-o", "x.run"), ("run", "small", *system)):
+        done = as_installed(here, *arguments, **cache)
+        assert not marker.exists(), marker.read_text()
+        assert done.returncode == 0, done.stderr
 
 
-def test_a_system_that_fails_is_named_with_its_line(capsys, folder):
-    (folder / "ranker.py").write_text("def rank(train, test, power=1.0):\n    return 1 / 0\n")
-    said = refused(capsys, "run", "experiment.toml", "-o", "out", "--quiet")
-    assert "mine(power=0.0) failed: ZeroDivisionError: division by zero" in said
-    assert "ranker.py:2 in rank" in said
-    # What was done before is kept; a mended system is another experiment.
-    (folder / "ranker.py").write_text(RANKER)
-    said = refused(capsys, "run", "experiment.toml", "-o", "out", "--resume")
-    assert "belongs to another experiment" in said
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["experiment.toml", "--resume"], "--resume needs the folder"),
-        (["experiment.toml", "-o", "x", "--resume", "--force"], "give one of them"),
-        (["experiment.toml", "--by", "query"], "--by is for systems (--system)"),
-        (["experiment.toml", "--seed", "0"], "--seed is for systems (--system)"),
-        (["experiment.toml", "-m", "AP"], "--measure is for systems (--system)"),
-        (["docs.jsonl"], "name systems to run with --system"),
-        (["nowhere.toml"], "nowhere.toml: cannot be read"),
-        (["nowhere", "--system", "bm25"], "nowhere"),
-        ([*COLLECTION, "--system", "bm26"], "is not a model, a file or a function"),
-    ],
-)
-def test_refuses(capsys, arguments, message):
-    assert message in refused(capsys, "run", *arguments)
-
-
-def test_workers_that_were_started_elsewhere_find_the_files(tmp_path, monkeypatch, capsys):
-    """Worker processes are kept for the next experiment, with the folder they were started in."""
-    main(["run", "experiment.toml", "-o", "first", "--quiet", "--jobs", "2"])
-    other = tmp_path / "other"
-    shutil.copytree(Path.cwd(), other, ignore=shutil.ignore_patterns("first", "other"))
-    monkeypatch.chdir(other)
-    capsys.readouterr()
-    main(["run", "experiment.toml", "-o", "second", "--quiet", "--jobs", "2"])
-    assert "better than mine" in capsys.readouterr().out
+@pytest.mark.parametrize("workers", [(), ("--jobs", "2")])
+def test_a_system_finds_its_modules_with_any_workers(here, workers):
+    (here / "own.py").write_text("import helper\nfrom my import rank\n")
+    (here / "lib").mkdir()
+    for name, text in {"helper": "", "my": (here / "my.py").read_text()}.items():
+        (here / "lib" / f"{name}.py").write_text(text)
+    run = ("run", "small", "--system", "own.py:rank", "--folds", "2", *workers)
+    done = as_installed(here, *run, path=str(here / "lib"))
+    assert done.returncode == 0, done.stderr
+    (here / "helper.py").touch()  # beside the file, but not on the path
+    done = as_installed(here, *run)
+    assert done.returncode == 2
+    assert "No module named 'helper'" in done.stderr

@@ -1,18 +1,13 @@
 """The command run with judgements alone: all systems are run files."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import heldout
-from commands import refused
-from heldout.cli import main
-from heldout.data.qrels import Qrels
-from heldout.data.run import Run
-from heldout.experiment.results.results import Results
-from heldout.resample.plans import KFold
+from commands import parsed, printed, refused
+from heldout import KFold, Qrels, Results, Run
 
 
 @pytest.fixture(autouse=True)
@@ -46,12 +41,11 @@ LAMBDA = ["--system", "tuned=runs/lambda=*.run"]
 
 
 def run(capsys, *arguments):
-    main(["run", "qrels.txt", *arguments])
-    return capsys.readouterr()
+    return printed(capsys, "run", "qrels.txt", *arguments)
 
 
 def found(capsys, *arguments):
-    return json.loads(run(capsys, *arguments, "--json", "--quiet").out)
+    return parsed(capsys, "run", "qrels.txt", *arguments)
 
 
 def tuned_by_hand(name, plan):
@@ -70,13 +64,14 @@ def tuned_by_hand(name, plan):
     return units, table.mean(axis=1).max() - units.mean(), chosen, splits
 
 
-@pytest.mark.parametrize("plan", [[], ["--folds", "4"], ["--leave-one-out"]], ids=str)
-def test_scores_are_those_of_a_table_of_values(capsys, plan):
+TRIED = {"": KFold(10), "--folds 4": KFold(4), "--leave-one-out": heldout.LeaveOneOut()}
+
+
+@pytest.mark.parametrize("options", TRIED)
+def test_scores_are_those_of_a_table_of_values(capsys, options):
     """Two ways to the same numbers: the experiment, and the choice from a table of values."""
-    given = {"--folds": KFold(4), "--leave-one-out": heldout.LeaveOneOut()}
-    plans = given[plan[0]] if plan else KFold(10)
-    units, optimism, chosen, splits = tuned_by_hand("lambda=", plans)
-    run(capsys, *LAMBDA, *plan, "-o", "out")
+    units, optimism, chosen, splits = tuned_by_hand("lambda=", TRIED[options])
+    run(capsys, *LAMBDA, *options.split(), "-o", "out")
     results = Results.read("out")
     assert results.value("tuned") == pytest.approx(units.mean(), rel=1e-12)
     assert results.estimate("tuned")["optimism"] == pytest.approx(optimism, abs=1e-12)
@@ -85,38 +80,35 @@ def test_scores_are_those_of_a_table_of_values(capsys, plan):
     assert results.manifest["fingerprints"]["splits"] == splits.fingerprint
 
 
-@pytest.mark.parametrize(
-    ("options", "splits", "plan"),
-    [
-        ([], 10, "KFold(folds=10)"),
-        (
-            ["--folds", "5", "--repeats", "3", "--seed", "4"],
-            15,
-            "KFold(folds=5, repeats=3, seed=4)",
-        ),
-        (["--leave-one-out"], 40, "LeaveOneOut()"),
-        (["--hold-out", "0.25"], 1, "HoldOut(test=0.25)"),
-        (["--hold-out", "8", "--repeats", "2"], 2, "HoldOut(test=8, repeats=2)"),
-        (["--bootstrap", "30"], 30, "Bootstrap(replicates=30)"),
-        (["--stratify", "relevance"], 10, "KFold(folds=10, stratify='relevance')"),
-        (["--groups", "groups.tsv"], 10, "KFold(folds=10, groups=<40 values>)"),
-        (["--folds-file", "folds.tsv"], 2, "GivenFolds"),
-        (["--test-ids", "ids.txt"], 1, "TestSet"),
-        (["--later", "times.tsv"], 1, "Chronological"),
-    ],
-)
-def test_every_plan_also_in_a_file(capsys, options, splits, plan):
+PLANS = {
+    "": (10, "KFold(folds=10)"),
+    "--folds 5 --repeats 3 --seed 4": (15, "KFold(folds=5, repeats=3, seed=4)"),
+    "--leave-one-out": (40, "LeaveOneOut()"),
+    "--hold-out 0.25": (1, "HoldOut(test=0.25)"),
+    "--hold-out 8 --repeats 2": (2, "HoldOut(test=8, repeats=2)"),
+    "--bootstrap 30": (30, "Bootstrap(replicates=30)"),
+    "--stratify relevance": (10, "KFold(folds=10, stratify='relevance')"),
+    "--groups groups.tsv": (10, "KFold(folds=10, groups=<40 values>)"),
+    "--folds-file folds.tsv": (2, "GivenFolds"),
+    "--test-ids ids.txt": (1, "TestSet"),
+    "--later times.tsv": (1, "Chronological"),
+}
+
+
+def test_every_plan_also_in_a_file(capsys):
     Path("folds.tsv").write_text("".join(f"q{at:02}\t{at % 2}\n" for at in range(40)))
     Path("groups.tsv").write_text("".join(f"q{at:02}\tg{at // 2}\n" for at in range(40)))
     Path("times.tsv").write_text("".join(f"q{at:02}\t{2000 + at}\n" for at in range(40)))
     Path("ids.txt").write_text("q01\nq05\n")
-    settings = found(capsys, *LAMBDA, *options, "-o", "out")["manifest"]["settings"]
-    assert settings["splits"] == splits
-    # The stored experiment has the same names, and the same plan in another folder.
-    again = heldout.Experiment.read("out").check()
-    assert repr(again.splits.plan).startswith(plan)
-    main(["run", "out", "--dry-run", "--json"])
-    assert json.loads(capsys.readouterr().out)["settings"]["plan"] == settings["plan"]
+    for options, (splits, plan) in PLANS.items():
+        asked = (*LAMBDA, *options.split(), "-o", "out", "--force")
+        settings = found(capsys, *asked)["manifest"]["settings"]
+        assert settings["splits"] == splits, options
+        # The stored experiment has the same names, and the same plan in another folder.
+        again = heldout.Experiment.read("out").check()
+        assert repr(again.splits.plan).startswith(plan)
+        repeated = parsed(capsys, "run", "out", "--dry-run")
+        assert repeated["settings"]["plan"] == settings["plan"]
 
 
 def test_repeated_from_the_results_to_the_same_bytes(capsys, tmp_path, monkeypatch):
@@ -124,9 +116,8 @@ def test_repeated_from_the_results_to_the_same_bytes(capsys, tmp_path, monkeypat
     run(capsys, *command, "-m", "AP", "-m", "RR", "--tune-for", "nDCG@5", "-o", "out")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    main(["run", "../out", "-o", "again"])
-    main(["run", "again", "-o", "third"])
-    capsys.readouterr()
+    printed(capsys, "run", "../out", "-o", "again")
+    printed(capsys, "run", "again", "-o", "third")
     for name in ("values", "folds", "surface", "lists", "splits"):
         kept = [Path(one, f"{name}.parquet").read_bytes() for one in ("../out", "again", "third")]
         assert kept[0] == kept[1] == kept[2]
@@ -144,8 +135,7 @@ def test_two_systems_are_compared_on_held_out_scores(capsys):
     for at, name in enumerate(("lambda=", "other_mu=")):
         assert scores.values[:, at] == pytest.approx(tuned_by_hand(name, KFold(10))[0])
     (beside,) = found(capsys, *grids)["comparisons"]
-    main(["compare", "--scores", "out", "--json"])
-    (compared,) = json.loads(capsys.readouterr().out)
+    (compared,) = parsed(capsys, "compare", "--scores", "out")
     assert compared["claims"] == beside["claims"]  # results know how their systems were tuned
     assert not any("tuned" in one["text"] for one in beside["warnings"])
 
@@ -155,14 +145,10 @@ def test_a_comparison_in_which_one_was_tuned_says_so(capsys):
     assert comparison["baseline"] == "plain"
     assert "tuned-one" in [one["code"] for one in comparison["warnings"]]
     assert comparison["claims"][0]["first"] == "tuned"
-
-
-def test_several_untuned_runs(capsys):
-    command = [*LAMBDA, "--against", "plain.run", "runs/other*.run"]
-    systems = [one["name"] for one in found(capsys, *command)["systems"]]
-    assert systems == ["tuned", "plain", "other_mu=0.1", "other_mu=0.3"]
-    (comparison,) = found(capsys, *command, "-b", "tuned")["comparisons"]
-    assert comparison["baseline"] == "tuned"
+    several = found(capsys, *LAMBDA, "--against", "plain.run", "runs/other*.run", "-b", "tuned")
+    names = [one["name"] for one in several["systems"]]
+    assert names == ["tuned", "plain", "other_mu=0.1", "other_mu=0.3"]
+    assert several["comparisons"][0]["baseline"] == "tuned"
 
 
 def test_a_query_that_a_run_lacks_counts():
@@ -175,50 +161,12 @@ def test_a_query_that_a_run_lacks_counts():
 
 
 def test_judgements_alone_are_split(capsys):
-    main(["split", "qrels.txt", "--by", "query", "--folds", "4", "--assignments", "folds.tsv"])
+    folds = ("--by", "query", "--folds", "4", "--assignments", "folds.tsv")
+    printed(capsys, "split", "qrels.txt", *folds)
     run(capsys, *LAMBDA, "--folds-file", "folds.tsv", "-o", "given")
     run(capsys, *LAMBDA, "--folds", "4", "-o", "drawn")
     first, second = (Path(one, "values.parquet").read_bytes() for one in ("given", "drawn"))
     assert first == second
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["qrels.txt", "--system", "runs/nu=*.run"], "'runs/nu=*.run' is not a model, a file"),
-        (["gone.txt", *LAMBDA], "gone.txt"),
-        (["qrels.txt", *LAMBDA, "--folds", "41"], "41 folds but only 40 queries"),
-        (["qrels.txt", *LAMBDA, "--folds", "1"], "--folds 1: expected"),
-        (["qrels.txt", *LAMBDA, "--seed", "-1"], "--seed: should be greater than or equal to 0"),
-        (["qrels.txt", *LAMBDA, "--leave-one-out", "--folds", "5"], "exclude each other"),
-        (["qrels.txt", *LAMBDA, "--leave-one-out", "--stratify", "x"], "--stratify: goes with"),
-        (["qrels.txt", *LAMBDA, "--bootstrap", "3", "--repeats", "2"], "--repeats: goes with"),
-        (["qrels.txt", *LAMBDA, "--folds-file", "gone"], "gone: no such file"),
-        (["qrels.txt", *LAMBDA, "-m", "NumQ"], "--measure: NumQ has no mean over queries"),
-        (["qrels.txt", *LAMBDA, "-m", "ndcg10"], "--measure: unknown measure 'ndcg10': did you"),
-        (["qrels.txt", *LAMBDA, "-m", "P@5,AP"], "separate measures with spaces"),
-        (["qrels.txt", *LAMBDA, "--level", "2"], "--level"),
-        (["qrels.txt", *LAMBDA, "-b", "plain"], "--baseline: unknown system 'plain'"),
-        (["qrels.txt", *LAMBDA, *LAMBDA], "--system: 2 systems are called 'tuned'"),
-        (["qrels.txt", *LAMBDA, "--against", "none*.run"], "no run matches none*.run"),
-        (["qrels.txt", "--system", "bm25"], "bm25 searches documents, but only judgements"),
-        (["plain.run", *LAMBDA], "plain.run"),
-        (["qrels.txt"], "name systems to run with --system"),
-    ],
-)
-def test_wrong_input_is_one_line(capsys, arguments, reason):
-    assert reason in refused(capsys, "run", *arguments)
-    assert not Path("out").exists()
-
-
-@pytest.mark.parametrize("by", ["document", "both"])
-@pytest.mark.parametrize("runs", ["plain.run", "runs/lambda=*.run", "runs/{split}.run"])
-def test_documents_are_held_out_of_a_collection_only(capsys, by, runs):
-    with pytest.raises(SystemExit, match="2"):
-        main(["run", "qrels.txt", "--system", f"a={runs}(comparable=true)", "--by", by])
-    said = capsys.readouterr().err
-    assert "--by: with judgements alone only queries can be held out" in said
-    assert "name the collection" in said
 
 
 def test_the_lists_of_all_files_of_a_system_are_kept():

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from heldout import KFold, Scores, compare
-from heldout.notes import Note, distinct
+from heldout import KFold, Note, Scores, compare
+from heldout.notes import distinct
 from heldout.report import tables, text
 from heldout.report.comparison import comparisons_markdown, comparisons_text
 from heldout.report.page import page
@@ -27,31 +27,23 @@ def copied(value):
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - made a moment ago
 
 
-def reworded(found):
-    """The same comparison, with other words in all of its notes."""
-    notes = [replace(one, text=f"sentence number {at}") for at, one in enumerate(found.warnings)]
-    return replace(found, warnings=tuple(notes))
-
-
 def test_notes_are_plain_values():
     assert copied(FEW) == FEW
     assert len({FEW, Note("few-units", FEW.text)}) == 1
     assert distinct([FEW, SPLIT, FEW]) == (FEW, SPLIT)
     assert str(FEW) == FEW.text
     assert FEW.of("A").text == f"A: {FEW.text}"
-
-
-def test_a_note_of_the_users_own_is_shown_without_a_code():
-    found = comparison(notes=[Note("", "the moon is full")])
-    assert found.warnings[0] == Note("", "the moon is full")
-    assert "Warning: the moon is full.\n" in text(found)
+    own = comparison(notes=[Note("", "the moon is full")])  # of the user's, without a code
+    assert own.warnings[0] == Note("", "the moon is full")
+    assert "Warning: the moon is full.\n" in text(own)
 
 
 def test_rewording_changes_no_code():
     found = comparison()
     codes = [one.code for one in found.warnings]
     assert codes[:2] == ["few-units", "one-tail"]
-    other = reworded(found)
+    notes = [replace(one, text=f"sentence number {at}") for at, one in enumerate(found.warnings)]
+    other = replace(found, warnings=tuple(notes))
     assert [(one["code"], one["text"]) for one in other.to_dict()["warnings"]] == [
         (code, f"sentence number {at}") for at, code in enumerate(codes)
     ]
@@ -69,11 +61,11 @@ def test_infos_are_not_counted_as_warnings():
     assert "<li>Note: the split is test. <code>[split]</code></li>" in shown
 
 
-@pytest.mark.parametrize("write", [comparisons_text, comparisons_markdown])
-def test_a_note_is_shown_once_in_an_output(write):
-    shown = write([comparison("AP"), comparison("RR", notes=[SPLIT])])
-    assert shown.count("one-tail") == shown.count("[split") == 1
-    assert "split" not in write([comparison("RR", notes=[SPLIT])], quiet=True)
+def test_a_note_is_shown_once_in_an_output():
+    for write in (comparisons_text, comparisons_markdown):
+        shown = write([comparison("AP"), comparison("RR", notes=[SPLIT])])
+        assert shown.count("one-tail") == shown.count("[split") == 1
+        assert "split" not in write([comparison("RR", notes=[SPLIT])], quiet=True)
 
 
 def test_warnings_of_plans_carry_the_note():

@@ -1,10 +1,18 @@
 """Starting up is most of the time of a small evaluation, so what gets imported is kept in check."""
 
+import ast
+import importlib
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import heldout
+from commands import process
+from heldout import compiled
 
 SLOW = {"numpy", "polars", "pandas", "rich", "scipy", "numba", "pyarrow", "zstandard"}
 
@@ -17,75 +25,45 @@ sys.stderr.write(json.dumps(sorted(set(sys.modules) - before)))
 """
 
 
-def imported(code, folder):
+def imported(code):
     """The modules that `code` imports in a fresh Python."""
-    done = subprocess.run(  # noqa: S603 - this Python
-        [sys.executable, "-c", SCRIPT.format(code=code)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=folder,
-    )
+    done = process(code=SCRIPT.format(code=code))
+    assert done.returncode == 0, done.stderr
     # A first run says before that that it compiles.
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
-def command(*arguments):
+def command(line):
     return f"""
 from heldout.cli import main
 try:
-    main({list(arguments)!r})
+    main({line.split()!r})
 except SystemExit as ended:
     assert not ended.code
 """
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "qrels").write_text("q1 0 a 1\n")
-    (tmp_path / "a.run").write_text("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0 t\n")
-    return tmp_path
+def of_heldout(found, *names):
+    """The modules of some parts of heldout."""
+    return {one for one in found if one.startswith(tuple(f"heldout.{name}" for name in names))}
 
 
-def test_importing_the_package_is_quick(folder):
-    found = imported("import heldout", folder)
-    assert "heldout" in found
-    assert not found & SLOW
-    # 30 with Python 3.11, all of its standard library; NumPy alone would be more than 100.
-    assert len(found) < 60
+@pytest.mark.usefixtures("here")
+class TestImports:
+    def test_importing_the_package_is_quick(self):
+        found = imported("import heldout")
+        assert "heldout" in found
+        assert not found & SLOW
+        # 30 with Python 3.11, all of its standard library; NumPy alone would be more than 100.
+        assert len(found) < 60
+        found = imported("import heldout; heldout.Run")  # names are imported when they are used
+        assert found & SLOW == {"numpy"}
 
-
-def test_names_are_imported_when_they_are_used(folder):
-    found = imported("import heldout; heldout.Run", folder)
-    assert "numpy" in found
-    assert not found & (SLOW - {"numpy"})
-
-
-def test_every_public_name_can_be_imported(folder):
-    code = """
+    def test_every_public_name_can_be_imported_and_no_other(self):
+        code = """
 import heldout
 assert all(getattr(heldout, name) is not None for name in heldout.__all__)
 assert set(heldout.__all__) < set(dir(heldout))
-"""
-    assert "heldout.measure.evaluate" in imported(code, folder)
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["eval", "--help"]])
-def test_help_needs_no_numpy(folder, arguments):
-    found = imported(command(*arguments), folder)
-    assert "argparse" in found
-    assert not found & SLOW
-
-
-@pytest.mark.parametrize("form", ["tsv", "json", "md", "latex", "trec"])
-def test_evaluating_trec_files_needs_numpy_only(folder, form):
-    found = imported(command("eval", "qrels", "a.run", "--format", form, "--quiet"), folder)
-    assert found & SLOW == {"numpy"}
-
-
-def test_an_unknown_name_of_the_package_is_an_attribute_error(folder):
-    code = """
-import heldout
 try:
     heldout.evaluat
 except AttributeError as error:
@@ -93,61 +71,157 @@ except AttributeError as error:
 else:
     raise AssertionError
 """
-    assert "heldout" in imported(code, folder)
+        assert "heldout.measure.evaluate" in imported(code)
+
+    def test_objects_do_not_import_the_report_before_they_are_shown(self):
+        code = """
+import heldout
+repr(heldout.Run.of({'q': {'d': 1.0}}, 'r'))
+repr(heldout.KFold(2).splits(4, 'instance'))
+"""
+        assert not of_heldout(imported(code), "report")
+
+    def test_help_needs_no_numpy(self):
+        for line in ("--help", "eval --help"):
+            found = imported(command(line))
+            assert "argparse" in found
+            assert not found & SLOW, line
+
+    def test_evaluating_trec_files_needs_numpy_only(self):
+        for form in ("tsv", "json", "md", "latex", "trec"):
+            line = f"eval small.qrels bm25.run ql-jm.run --format {form} --quiet"
+            found = imported(command(line))
+            assert found & SLOW == {"numpy"}, form
+            assert of_heldout(found, "cli.") & {"heldout.cli.eval"}
+            others = ("compare", "run", "search", "study", "chart", "demo")
+            assert not of_heldout(found, *(f"cli.{name}" for name in others))
+            assert not found & {"concurrent.futures", "logging", "hashlib"}, form
+        # Slow to import, and a small evaluation needs none of them.
+        slow = {"pathlib", "html", "json", "shutil", "lzma", "csv", "locale"}
+        found = imported(command("eval small.qrels bm25.run --quiet"))
+        assert not found & {*slow, "heldout.measure.ranking.machine"}
+
+    def test_one_task_loads_nothing_of_another(self):
+        run = "run small --system bm25 --folds 2 --quiet"
+        found = imported(command(run))
+        assert "heldout.experiment.systems.models" in found
+        assert "sklearn" not in found
+        assert not of_heldout(found, "measure.prediction.curves", "measure.prediction.delong")
+        assert not {one for one in of_heldout(found, "") if "predict" in one}
+        found = imported(command("compare small.qrels bm25.run ql-jm.run --quiet"))
+        assert "heldout.infer.compare" in found
+        assert not found & (SLOW - {"numpy", "scipy"})
+        others = ("experiment", "retrieve", "resample", "tune", "measure.text", "report.page")
+        assert not of_heldout(found, *others)
+
+    def test_runs_are_evaluated_without_threads_for_matrices(self, monkeypatch):
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)  # Dask sets it in this process
+        code = command("eval small.qrels bm25.run --quiet")
+        check = "import os, numpy\nassert 'OPENBLAS_NUM_THREADS' {} os.environ\n"
+        assert "numpy" in imported(code + check.format("not in"))
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+        assert "numpy" in imported(code + check.format("in"))
 
 
-def test_a_run_of_a_model_loads_nothing_for_predictions(folder):
-    (folder / "docs.jsonl").write_text('{"_id": "a", "text": "x y"}\n{"_id": "b", "text": "y"}\n')
-    (folder / "queries.tsv").write_text("q1\tx\nq2\ty\n")
-    (folder / "qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
-    arguments = ["run", "docs.jsonl", "--queries", "queries.tsv", "--qrels", "qrels"]
-    arguments += ["--system", "bm25", "--folds", "2", "--quiet"]
-    found = imported(command(*arguments), folder)
-    assert "heldout.experiment.systems.models" in found
-    for other in (
-        "sklearn",
-        "heldout.measure.prediction.curves",
-        "heldout.measure.prediction.delong",
-    ):
-        assert other not in found
-    assert not {one for one in found if "predict" in one and one.startswith("heldout.")}
+# Compiled loops: announced once, kept where it is possible, never code of another version
 
 
-def test_one_command_imports_no_other(folder):
-    found = imported(command("eval", "qrels", "a.run", "--quiet"), folder)
-    assert "heldout.cli.eval" in found
-    assert not {one for one in found if one.startswith("heldout.cli.")} & {
-        f"heldout.cli.{name}" for name in ("compare", "run", "search", "study", "chart", "demo")
-    }
-    # Slow to import, and a small evaluation needs none of them.
-    assert not found & {"pathlib", "logging", "hashlib", "html", "json", "shutil", "lzma"}
-    assert not found & {"csv", "locale", "heldout.measure.ranking.machine"}
+LOOPS = """
+from heldout.compiled import announce, kernel, part
+
+@part
+def scaled(number):
+    return 2 * number
+
+@kernel
+def shifted(number):
+    return scaled(number) + 1
+
+announce("some loops", shifted)
+RESULT = shifted(2)
+announce("some loops", shifted)
+"""
+MESSAGE = "compiling some loops (once, takes a few seconds)\n"
 
 
-def test_two_small_runs_need_no_threads(folder):
-    (folder / "b.run").write_text("q1 Q0 b 1 2.0 u\n")
-    found = imported(command("eval", "qrels", "a.run", "b.run", "--quiet"), folder)
-    assert not found & {"concurrent.futures", "logging", "hashlib"}
+@pytest.fixture
+def load(tmp_path, monkeypatch, capsys):
+    """The result of the loops, and the messages, when the module is imported again."""
+    (tmp_path / "loops_to_compile.py").write_text(LOOPS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def loaded(folder):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder))
+        compiled._folder.cache_clear()
+        importlib.invalidate_caches()
+        result = importlib.import_module("loops_to_compile").RESULT
+        del sys.modules["loops_to_compile"]
+        return result, capsys.readouterr().err
+
+    yield loaded
+    compiled._folder.cache_clear()
 
 
-def test_a_comparison_of_runs_imports_no_other_task(folder):
-    (folder / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
-    for name, order in (("a", "ab"), ("b", "ba")):
-        rows = [f"q{q} Q0 {d} 1 {s} {name}\n" for q in (1, 2) for s, d in enumerate(order)]
-        (folder / f"{name}.run").write_text("".join(rows))
-    found = imported(command("compare", "qrels", "a.run", "b.run", "--quiet"), folder)
-    assert "heldout.infer.compare" in found
-    assert not found & (SLOW - {"numpy", "scipy"})
-    others = ("experiment", "retrieve", "resample", "tune", "measure.text", "report.page")
-    assert not {one for one in found if one.startswith(tuple(f"heldout.{name}" for name in others))}
+def test_the_message_is_shown_once_in_each_cache_folder(load, tmp_path):
+    import numba
+
+    for folder in (tmp_path / "one", tmp_path / "another"):
+        assert load(folder) == (5, MESSAGE)
+        assert load(folder) == (5, "")
+    assert "compiled-" not in numba.config.CACHE_DIR  # other code keeps its own folder
 
 
-def test_runs_are_evaluated_without_threads_for_matrices(folder, monkeypatch):
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)  # Dask sets it in this process
-    code = command("eval", "qrels", "a.run", "--quiet") + (
-        "import os, numpy\nassert 'OPENBLAS_NUM_THREADS' not in os.environ\n"
-    )
-    assert "numpy" in imported(code, folder)
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
-    code = code.replace("not in os.environ", "in os.environ")
-    assert "numpy" in imported(code, folder)
+def test_changed_code_or_another_version_is_compiled_again(load, tmp_path, monkeypatch):
+    assert load(tmp_path) == (5, MESSAGE)
+    changed = tmp_path / "loops_to_compile.py"
+    changed.write_text(changed.read_text().replace("2 *", "3 *"))
+    assert load(tmp_path)[0] == 7
+    monkeypatch.setattr(heldout, "__version__", "0")
+    assert load(tmp_path) == (7, MESSAGE)
+
+
+def test_loops_work_where_nothing_can_be_written(load, tmp_path):
+    occupied = tmp_path / "file"
+    occupied.write_text("")
+    for _ in range(2):
+        assert load(occupied / "cache") == (5, MESSAGE)
+
+
+@pytest.mark.long
+def test_several_processes_compile_at_once(tmp_path, load):
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import loops_to_compile as loops"
+    given = [sys.executable, "-c", f"{code}; print(loops.RESULT)"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "shared")}
+    started = [
+        subprocess.Popen(given, stdout=subprocess.PIPE, env=environment)  # noqa: S603 - this Python
+        for _ in range(3)
+    ]
+    assert [one.communicate()[0].split() for one in started] == [[b"5"]] * 3
+    assert load(tmp_path / "shared") == (5, "")
+
+
+@pytest.mark.long
+def test_another_process_compiles_for_the_types_in_use(tmp_path):
+    """Otherwise its work would be for nothing."""
+    code = """
+from heldout.compiled import compile_elsewhere
+from heldout.retrieve.index import Index
+from heldout.retrieve.kernels.rank import rank
+from heldout.retrieve.search import search
+
+compile_elsewhere(rank, "heldout.retrieve.first_use")
+search(Index.build({"d1": "red apples", "d2": "green"}), {"q": "apples"}, "bm25-plus")
+print(*rank.stats.cache_hits.values(), *rank.stats.cache_misses.values())
+"""
+    done = process(code=code, NUMBA_CACHE_DIR=str(tmp_path), HELDOUT_THREADS="2")
+    assert done.stdout.split() == ["1"], done.stderr
+
+
+def test_kernels_use_constants_of_kernel_files_alone():
+    """The folder of their code is named after these files."""
+    root = Path(heldout.__file__).parent
+    for path in root.rglob("kernels/*.py"):
+        for statement in ast.parse(path.read_text()).body:  # not those for type checkers
+            if isinstance(statement, ast.ImportFrom) and "heldout" in statement.module:
+                assert ".kernels." in statement.module or statement.module == "heldout.compiled"
