@@ -83,12 +83,6 @@ def test_hashes_do_not_depend_on_batches():
     assert (np.concatenate(parts) == documents.text_hashes).all()
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=12))
-def test_rows_are_equal_if_both_words_are(rows):
-    keys = [row if any(row) else ("empty", place) for place, row in enumerate(rows)]
-    assert equal_rows(np.array(rows, np.uint64)).tolist() == numbered(keys)
-
-
 # Groups in plans.
 
 
