@@ -112,85 +112,51 @@ class Halves:
         yield rows[::2], rows[1::2]
 
 
-# A plan, how it is printed (without addresses in memory), and its words, in front of "of the
-# queries" and after it.
+# A plan, how it is printed (without addresses in memory), and the words behind "of the queries".
+FILE = Path("folds.tsv")
 PLANS = [
-    (KFold(4, seed=3), "KFold(folds=4, seed=3)", "4 folds", "seed 3"),
+    (KFold(4, seed=3), "KFold(folds=4, seed=3)", "seed 3"),
+    (KFold(2, repeats=2), "KFold(folds=2, repeats=2)", "2 folds, repeated 2 times, seed 0"),
+    (KFold(4, groups=FOLDS), "KFold(folds=4, groups=<8 values>)", "groups kept together, seed 0"),
+    (LeaveOneOut(), "LeaveOneOut()", "leave-one-out"),
+    (HoldOut(0.25), "HoldOut(test=0.25)", "25% held out at random, seed 0"),
     (
-        KFold(2, repeats=2),
-        "KFold(folds=2, repeats=2)",
-        "4 splits",
-        "2 folds, repeated 2 times, seed 0",
-    ),
-    (
-        KFold(4, stratify="relevance", groups="duplicates"),
-        "KFold(folds=4, stratify='relevance', groups='duplicates')",
-        "4 folds",
-        "stratified by relevance, duplicates kept together, seed 0",
-    ),
-    (
-        KFold(4, groups=FOLDS),
-        "KFold(folds=4, groups=<8 values>)",
-        "4 folds",
-        "groups kept together, seed 0",
-    ),
-    (LeaveOneOut(), "LeaveOneOut()", "8 splits", "leave-one-out"),
-    (HoldOut(0.25), "HoldOut(test=0.25)", "1 split", "25% held out at random, seed 0"),
-    (
-        HoldOut(3, validation=1 / 3),
+        HoldOut(3, 1 / 3),
         "HoldOut(test=3, validation=0.3333333333333333)",
-        "1 split",
         "3 held out at random, 33.3% for validation, seed 0",
     ),
-    (Bootstrap(4), "Bootstrap(replicates=4)", "4 splits", "bootstrap, seed 0"),
+    (Bootstrap(4), "Bootstrap(replicates=4)", "bootstrap, seed 0"),
     (
         Bootstrap(4, side="test"),
         "Bootstrap(replicates=4, side='test')",
-        "4 splits",
         "bootstrap, the test side is drawn, seed 0",
     ),
-    (
-        GivenFolds(Path("folds.tsv")),
-        "GivenFolds(folds='folds.tsv')",
-        "4 splits",
-        "folds of folds.tsv",
-    ),
-    (GivenFolds(FOLDS), "GivenFolds(folds=<8 values>)", "4 splits", "given folds"),
-    (TestSet(["q1", "q2"]), "TestSet(ids=<2 values>)", "1 split", "given test set"),
-    (
-        Chronological(FOLDS),
-        "Chronological(order=<8 values>)",
-        "1 split",
-        "the latest 20% held out",
-    ),
+    (GivenFolds(FILE), "GivenFolds(folds='folds.tsv')", "folds of folds.tsv"),
+    (GivenFolds(FOLDS), "GivenFolds(folds=<8 values>)", "given folds"),
+    (TestSet(["q1", "q2"]), "TestSet(ids=<2 values>)", "given test set"),
+    (Chronological(FOLDS), "Chronological(order=<8 values>)", "the latest 20% held out"),
     (
         Chronological(FOLDS, cut=2),
         "Chronological(order=<8 values>, cut=2)",
-        "1 split",
         "held out from 2 on",
     ),
-    (
-        from_sklearn(Halves()),
-        "SklearnPlan(splitter=Halves())",
-        "1 split",
-        "scikit-learn's Halves()",
-    ),
+    (from_sklearn(Halves()), "SklearnPlan(splitter=Halves())", "scikit-learn's Halves()"),
 ]
 
 
 def test_every_plan_is_printed_in_full_and_has_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = "".join(f"{name}\t{fold}\n" for name, fold in FOLDS.items())
-    Path("folds.tsv").write_text(f"id\tfold\n{rows}")
-    for plan, printed, count, how in PLANS:
+    FILE.write_text("".join(f"{name}\t{fold}\n" for name, fold in FOLDS.items()))
+    for plan, printed, how in PLANS:
         assert repr(plan) == printed
-        assert plan.splits(COLLECTION).words() == f"{count} of the queries ({how})"
-    both = cross(KFold(2), KFold(2, stratify="relevance"))
-    assert repr(both) == "cross(KFold(folds=2), KFold(folds=2, stratify='relevance'))"
+        assert plan.splits(COLLECTION).words().endswith(f" of the queries ({how})"), plan
+    assert KFold(4).splits(NAMES).words() == "4 folds of the queries (seed 0)"
+    both = cross(KFold(2), KFold(2, stratify="relevance", groups="duplicates"))
     assert both.splits(COLLECTION).words() == (
         "4 splits of the queries and documents (queries: 2 folds; documents: 2 folds, stratified "
-        "by relevance, seed 0)"
+        "by relevance, duplicates kept together, seed 0)"
     )
+    assert repr(cross(KFold(2), KFold(3))) == "cross(KFold(folds=2), KFold(folds=3))"
     theirs = from_sklearn(ShuffleSplit(3, random_state=1)).splits(8, ROWS).words()
     assert theirs.startswith("3 splits of the rows (scikit-learn's ShuffleSplit(n_splits=3")
 
