@@ -245,6 +245,14 @@ def test_ids_with_one_hash_are_told_apart_by_name():
     assert [names[at] for at in order if names[at] != "c"] == ["a", "b", "d"]
 
 
+def test_a_share_is_rounded_to_the_nearest_number_of_units():
+    for share, size, held in ((0.2, 9, 2), (0.25, 11, 3), (1 / 3, 10, 3), (0.35, 13, 5), (3, 9, 3)):
+        split = HoldOut(share, share).splits(size, "instance")[0]
+        assert (split.n_test, split.validation.sum()) == (held, held)
+        (later,) = Chronological(range(size), test=share).splits(size, "instance")
+        assert later.rows("test").tolist() == list(range(size - held, size))
+
+
 def test_a_larger_hold_out_has_the_smaller_one_in_it():
     small, large = (HoldOut(share).splits(100, "instance")[0].test for share in (0.1, 0.3))
     assert (large[small > 0] == 1).all()

@@ -165,7 +165,7 @@ def test_choices_on_drawn_units_are_those_of_choose(plan):
                 assert row.tolist() == expected, how
 
 
-@pytest.mark.parametrize("plan", PLANS[:3])
+@pytest.mark.parametrize("plan", [*PLANS, Bootstrap(3, side="test")])
 def test_spreads_are_those_of_plain_loops(plan):
     splits = plan.splits(IDS)
     tuned, fixed = table(1), table(2, points=1)
