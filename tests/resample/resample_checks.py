@@ -1,4 +1,4 @@
-"""What must hold of splits; each check is also run on a plan that breaks it."""
+"""What must hold of splits."""
 
 import numpy as np
 
@@ -6,15 +6,19 @@ import numpy as np
 def disjoint(splits):
     """No unit is on two sides of a split."""
     for split in splits:
-        sides = [side for side in (split.train, split.test, split.validation) if side is not None]
-        assert (np.sum([side > 0 for side in sides], axis=0) <= 1).all()
+        assert (sides_with(split) <= 1).all()
 
 
 def covering(splits):
     """Every unit is on one side of each split."""
     for split in splits:
-        sides = [side for side in (split.train, split.test, split.validation) if side is not None]
-        assert (np.sum([side > 0 for side in sides], axis=0) == 1).all()
+        assert (sides_with(split) == 1).all()
+
+
+def sides_with(split):
+    """On how many sides each unit is."""
+    sides = [side for side in (split.train, split.test, split.validation) if side is not None]
+    return np.sum([side > 0 for side in sides], axis=0)
 
 
 def held_out_once(splits):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import resample_checks as check
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn import model_selection as theirs
 from sklearn.dummy import DummyClassifier
@@ -13,18 +13,20 @@ from heldout import Bootstrap, HoldOut, KFold, LeaveOneOut, from_sklearn
 from heldout.resample.units import PlanError
 
 RANDOM = np.random.default_rng(5)
-X = RANDOM.normal(size=(60, 3))
-Y = (X[:, 0] + RANDOM.normal(size=60) > 0).astype(int)
-PLANS = [
-    KFold(5),
-    KFold(5, repeats=2, stratify="labels"),
-    HoldOut(0.25, repeats=3),
-    LeaveOneOut(),
-    Bootstrap(4),
-]
+X = RANDOM.normal(size=(24, 3))
+Y = (X[:, 0] + RANDOM.normal(size=24) > 0).astype(int)
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=repr)
+@pytest.mark.parametrize(
+    "plan",
+    [
+        KFold(5),
+        KFold(5, repeats=2, stratify="labels"),
+        HoldOut(0.25, repeats=3),
+        LeaveOneOut(),
+        Bootstrap(4),
+    ],
+)
 def test_a_plan_is_a_cross_validator(plan):
     scores = theirs.cross_val_score(LogisticRegression(), X, Y, cv=plan)
     assert len(scores) == plan.get_n_splits(X, Y) == len(list(plan.split(X, Y)))
@@ -41,16 +43,16 @@ def test_a_grid_search_takes_a_plan():
 
 
 def test_groups_that_scikit_learn_hands_over_stay_together():
-    groups = np.arange(60) // 4
+    groups = np.arange(24) // 4
     for train, test in KFold(5).split(X, Y, groups):
         assert not set(groups[train]) & set(groups[test])
-    scores = theirs.cross_val_score(LogisticRegression(), X, Y, cv=LeaveOneOut(), groups=groups)
-    assert len(scores) == 15
+    vote = DummyClassifier()
+    assert len(theirs.cross_val_score(vote, X, Y, cv=LeaveOneOut(), groups=groups)) == 6
 
 
 def test_rows_that_were_drawn_twice_stand_twice():
     train, test = next(Bootstrap(1).split(X))
-    assert len(train) == 60 > len(set(train.tolist()))
+    assert len(train) == 24 > len(set(train.tolist()))
     assert not set(train.tolist()) & set(test.tolist())
 
 
@@ -67,46 +69,39 @@ def test_the_majority_trap_of_leave_one_out():
     labels = np.array([0, 1] * 20)
     rows = np.zeros((40, 1))
     vote = DummyClassifier(strategy="most_frequent")
-    trapped = theirs.cross_val_score(vote, rows, labels, cv=LeaveOneOut())
-    assert trapped.mean() == 0.0
-    # The true error: fitted on one balanced draw, the vote is right for half of any other.
-    fresh = np.array([0, 1] * 500)
-    assert vote.fit(rows, labels).score(np.zeros((1000, 1)), fresh) == 0.5
+    assert theirs.cross_val_score(vote, rows, labels, cv=LeaveOneOut()).mean() == 0.0
     stratified = KFold(10, stratify="labels")
     assert theirs.cross_val_score(vote, rows, labels, cv=stratified).mean() == 0.5
+
+
+def sizes(splitter, rows, groups=None):
+    """The sizes of the test sides."""
+    return sorted(len(test) for _, test in splitter.split(rows, groups=groups))
 
 
 @given(st.integers(2, 60), st.data())
 def test_sizes_are_those_of_scikit_learn(n, data):
     k = data.draw(st.integers(2, n))
-    mine = sorted(len(test) for _, test in KFold(k).split(np.zeros(n)))
-    other = sorted(len(test) for _, test in theirs.KFold(k).split(np.zeros(n)))
-    assert mine == other
+    assert sizes(KFold(k), np.zeros(n)) == sizes(theirs.KFold(k), np.zeros(n))
 
 
 @given(st.lists(st.integers(0, 3), min_size=12, max_size=80))
 def test_strata_are_at_least_as_even_as_those_of_scikit_learn(labels):
     labels = np.array(labels)
-    if np.bincount(labels)[np.unique(labels)].min() < 4:
-        return
+    assume(np.bincount(labels)[np.unique(labels)].min() >= 4)
     spreads = []
     for plan in (KFold(4, stratify="labels"), theirs.StratifiedKFold(4, shuffle=True)):
         counts = [np.bincount(labels[test], minlength=4) for _, test in plan.split(labels, labels)]
-        sizes = [one.sum() for one in counts]
-        spreads.append((np.ptp(counts, axis=0).max(), max(sizes) - min(sizes)))
+        spreads.append((np.ptp(counts, axis=0).max(), np.ptp([one.sum() for one in counts])))
     assert spreads[0] <= spreads[1] or spreads[0] == (1, 1)
-    assert spreads[0][0] <= 1
-    assert spreads[0][1] <= 1
+    assert max(spreads[0]) <= 1
 
 
 @given(st.lists(st.integers(0, 12), min_size=12, max_size=80))
 def test_groups_are_as_even_as_those_of_scikit_learn(groups):
-    if len(set(groups)) < 4:
-        return
+    assume(len(set(groups)) >= 4)
     rows = np.zeros(len(groups))
-    mine = sorted(len(test) for _, test in KFold(4).split(rows, groups=groups))
-    other = sorted(len(test) for _, test in theirs.GroupKFold(4).split(rows, groups=groups))
-    assert mine == other
+    assert sizes(KFold(4), rows, groups) == sizes(theirs.GroupKFold(4), rows, groups)
 
 
 def test_splitters_of_scikit_learn_become_plans():
@@ -122,12 +117,4 @@ def test_splitters_of_scikit_learn_become_plans():
     assert [split.n_test for split in later] == [3, 3, 3]
     with pytest.raises(PlanError, match="does not assign every unit to one fold"):
         later.folds()
-    shuffled = from_sklearn(theirs.ShuffleSplit(2, random_state=0)).splits(names)
-    check.covering(shuffled)
-
-
-def test_what_is_no_splitter_is_refused():
-    with pytest.raises(PlanError, match="GroupKFold"):
-        from_sklearn(5)
-    with pytest.raises(PlanError, match="groups"):
-        from_sklearn(theirs.GroupKFold(3)).splits(12, "instance")
+    check.covering(from_sklearn(theirs.ShuffleSplit(2, random_state=0)).splits(names))

@@ -1,4 +1,4 @@
-"""The choice of a point: a slow loop, ties, undefined values, one standard error."""
+"""The choice of a point: a slow loop, ties, undefined values, one standard error, chosen again."""
 
 import math
 import statistics
@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from heldout.errors import InputError
-from heldout.resample.plans import Bootstrap, GivenFolds, KFold, LeaveOneOut
+from heldout import Bootstrap, GivenFolds, HoldOut, InputError, KFold, LeaveOneOut
 from heldout.tune.choice import choose
+from heldout.tune.choice_variance import Sides, TunedPoints, choice_spreads, draw_counts, rechoose
 
 IDS = [f"q{number}" for number in range(23)]
+RULES = ("best", "one-se")
 
 
 def slow_choice(values, weights, *, rule, higher):
@@ -36,11 +37,11 @@ def slow_choice(values, weights, *, rule, higher):
 
 
 @pytest.mark.parametrize("higher", [True, False])
-@pytest.mark.parametrize("rule", ["best", "one-se"])
+@pytest.mark.parametrize("rule", RULES)
 def test_brute_force(rule, higher):
     generator = np.random.default_rng(1)
     numbers = set()
-    for _ in range(200):
+    for _ in range(100):
         values = generator.random((6, 9)) + np.linspace(0, 0.2, 6)[:, None]
         weights = generator.integers(0, 4, 9)
         weights[0] = 2
@@ -53,94 +54,82 @@ def test_brute_force(rule, higher):
     assert len(numbers) > 3  # the cases differ
 
 
-def test_ties_go_to_the_earlier_point_even_when_rounding_speaks_against_it():
-    above = 0.1 + 0.2  # 0.30000000000000004
-    assert above > 0.3
-    assert choose([[0.3, 0.3], [above, above]]).number == 0
-    assert choose([[above, above], [0.3, 0.3]], higher_is_better=False).number == 0
-    assert choose([[0.3, 0.3], [0.3 + 1e-9, 0.3]]).number == 1
+ABOVE = 0.1 + 0.2  # 0.30000000000000004
+NAN = math.nan
 
 
-def test_large_values_tie_by_their_size():
-    assert choose([[1e9], [1e9 + 1e-5]]).number == 0
-    assert choose([[1e9], [1e9 + 1]]).number == 1
-
-
-def test_a_unit_that_some_point_lacks_counts_for_none():
-    # The second point has a value on the easy unit only: its own mean would be the best.
-    values = [[0.9, 0.2, 0.3], [0.8, math.nan, 0.1]]
-    found = choose(values)
-    assert found.number == 0
-    assert found.means == pytest.approx([0.6, 0.45])
-
-
-def test_a_point_without_any_value_is_never_chosen():
-    for rule in ("best", "one-se"):
-        found = choose([[math.nan] * 3, [0.1, 0.2, 0.3], [0.3, 0.2, 0.2]], rule=rule)
-        assert found.number in {1, 2}
-        assert math.isnan(found.means[0])
+def test_ties_and_undefined_values():
+    assert ABOVE > 0.3
+    for values, higher, number in (
+        ([[0.3, 0.3], [ABOVE, ABOVE]], True, 0),  # ties go to the earlier point, rounded or not
+        ([[ABOVE, ABOVE], [0.3, 0.3]], False, 0),
+        ([[0.3, 0.3], [0.3 + 1e-9, 0.3]], True, 1),
+        ([[1e9], [1e9 + 1e-5]], True, 0),  # large values tie by their size
+        ([[1e9], [1e9 + 1]], True, 1),
+        # The second point has a value on the easy unit only: its own mean would be the best.
+        ([[0.9, 0.2, 0.3], [0.8, NAN, 0.1]], True, 0),
+        # A point without any value is never chosen.
+        ([[NAN] * 3, [0.1, 0.2, 0.3], [0.3, 0.2, 0.2]], True, 2),
+    ):
+        assert choose(values, higher_is_better=higher).number == number, values
+    assert choose([[0.9, 0.2, 0.3], [0.8, NAN, 0.1]]).means == pytest.approx([0.6, 0.45])
+    found = choose([[NAN] * 3, [0.1, 0.2, 0.3], [0.3, 0.2, 0.2]], rule="one-se")
+    assert found.number == 1
+    assert math.isnan(found.means[0])
 
 
 def test_one_se_takes_the_simplest_that_may_be_as_good():
     # Point 1 is worse by .01 on average; the differences vary by more than that.
     noisy = [[0.1, 0.1, 0.1, 0.1], [0.5, 0.2, 0.7, 0.4], [0.4, 0.4, 0.5, 0.54]]
-    assert choose(noisy).number == 2
-    assert choose(noisy, rule="one-se").number == 1
+    assert [choose(noisy, rule=rule).number for rule in RULES] == [2, 1]
     # Worse by as little, but on every unit: that is no chance.
     steady = [[0.1, 0.1, 0.1, 0.1], [0.49, 0.19, 0.69, 0.40], [0.5, 0.2, 0.7, 0.41]]
     assert choose(steady, rule="one-se").number == 2
-
-
-def test_one_unit_has_no_standard_error_and_the_best_is_taken():
+    # One unit has no standard error, and the best is taken.
     assert choose([[0.1], [0.2]], rule="one-se").number == 1
 
 
 @given(
     hnp.arrays(np.float64, (4, 7), elements=st.floats(-5, 5)),
     hnp.arrays(np.int32, 7, elements=st.integers(0, 3)),
-    st.sampled_from(["best", "one-se"]),
+    st.sampled_from(RULES),
 )
 def test_units_of_weight_0_have_no_say_whatever_their_values_are(values, weights, rule):
     weights[3] = 1
     clean = choose(values, weights, rule=rule)
     for poison in (np.nan, np.inf, -np.inf, 1e300):
-        poisoned = np.where(weights > 0, values, poison)
-        found = choose(poisoned, weights, rule=rule)
+        found = choose(np.where(weights > 0, values, poison), weights, rule=rule)
         assert found.number == clean.number
         assert found.means.tolist() == clean.means.tolist()
 
 
-@pytest.mark.parametrize(
-    ("values", "weights", "said"),
-    [
+def test_what_cannot_be_chosen_by_is_refused():
+    for values, weights, said in (
         ([[0.1, 0.2]], [0, 0], "no point has a value on any of 0 units"),
-        ([[math.nan, math.nan]], None, "no point has a value"),
-        ([[math.nan, 1], [1, math.nan]], None, "some point is undefined"),
+        ([[NAN, NAN]], None, "no point has a value"),
+        ([[NAN, 1], [1, NAN]], None, "some point is undefined"),
         ([[0.1, math.inf]], None, "point 0, unit 1 is inf"),
+    ):
+        with pytest.raises(InputError, match=said):
+            choose(values, weights)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    "plan",
+    [
+        KFold(4, repeats=3, seed=2),
+        LeaveOneOut(),
+        Bootstrap(20, seed=1),
+        Bootstrap(20, side="test"),
+        GivenFolds({name: number % 3 for number, name in enumerate(IDS)}),
     ],
 )
-def test_what_cannot_be_chosen_by_is_refused(values, weights, said):
-    with pytest.raises(InputError, match=said):
-        choose(values, weights)
-
-
-PLANS = [
-    KFold(4, repeats=3, seed=2),
-    LeaveOneOut(),
-    Bootstrap(40, seed=1),
-    Bootstrap(40, side="test"),
-    GivenFolds({name: number % 3 for number, name in enumerate(IDS)}),
-]
-
-
-@pytest.mark.parametrize("rule", ["best", "one-se"])
-@pytest.mark.parametrize("plan", PLANS, ids=repr)
 def test_held_out_values_have_no_say_in_the_choice(plan, rule):
     """By loops, and with a held-out side that would turn every choice around."""
     generator = np.random.default_rng(0)
     values = generator.random(len(IDS)) * 0.5 + 0.5 * generator.random((7, len(IDS)))
-    splits = plan.splits(IDS)
-    for split in splits:
+    for split in plan.splits(IDS):
         choice = choose(values, split.train, rule=rule)
         number, means = slow_choice(values.tolist(), split.train, rule=rule, higher=True)
         assert (choice.number, choice.means) == (number, pytest.approx(means))
@@ -149,3 +138,55 @@ def test_held_out_values_have_no_say_in_the_choice(plan, rule):
         again = choose(tempting, split.train, rule=rule)
         assert again.number == choice.number
         assert again.means.tolist() == choice.means.tolist()
+
+
+# Choosing again on drawn units
+
+PLANS = [KFold(4, repeats=2), LeaveOneOut(), Bootstrap(3), HoldOut(0.3)]
+
+
+def table(seed=0, points=6):
+    return np.random.default_rng(seed).random((points, len(IDS))).round(1)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_choices_on_drawn_units_are_those_of_choose(plan):
+    values, splits = table(), plan.splits(IDS)
+    values[2, 5] = np.nan  # this query has no say
+    values[4] = np.nan  # this point is never chosen
+    counts = draw_counts(len(IDS), 8, seed=1)
+    assert (counts.sum(axis=1) == len(IDS)).all()
+    for rule in RULES:
+        for higher in (True, False):
+            how = {"rule": rule, "higher_is_better": higher}
+            found = rechoose(values, Sides.of(splits), counts, **how)
+            for row, drawn in zip(found, counts, strict=True):
+                expected = [choose(values, drawn * split.train, **how).number for split in splits]
+                assert row.tolist() == expected, how
+
+
+@pytest.mark.parametrize("plan", [*PLANS, Bootstrap(3, side="test")])
+def test_spreads_are_those_of_plain_loops(plan):
+    splits = plan.splits(IDS)
+    tuned, fixed = table(1), table(2, points=1)
+    sides = Sides.of(splits)
+    choices = rechoose(tuned, sides, draw_counts(len(IDS), 9, seed=4))
+    systems = {"fixed": TunedPoints(fixed, None), "tuned": TunedPoints(tuned, choices)}
+    means, errors = [], []
+    for chosen in choices:
+        gaps = []
+        for unit in range(len(IDS)):
+            times = [int(split.test[unit]) for split in splits]
+            if sum(times):
+                own = sum(t * tuned[c, unit] for t, c in zip(times, chosen, strict=True))
+                gaps.append(own / sum(times) - fixed[0, unit])
+        means.append(np.mean(gaps))
+        errors.append(np.var(gaps, ddof=1) / len(gaps))
+    spread = choice_spreads(systems, sides)["tuned", "fixed"]
+    assert spread == pytest.approx((np.mean(errors), np.var(means, ddof=1)))
+    both_fixed = {"a": systems["fixed"], "b": systems["fixed"]}
+    assert choice_spreads(both_fixed, sides) == {}
+
+
+def test_units_are_shared_by_folds_and_not_by_one_hold_out():
+    assert [Sides.of(plan.splits(IDS)).shared for plan in PLANS] == [True, True, True, False]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import resample_checks as check
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from heldout import Bootstrap, Collection, HoldOut, KFold, LeaveOneOut, cross
@@ -29,40 +29,35 @@ def counts_by_fold(found, folds):
     return table
 
 
+# Strata
+
+
 PAIRS = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 39)), min_size=1, max_size=120)
 
 
 @given(PAIRS, st.integers(2, 6))
-def test_document_folds_are_even_and_complete_whatever_is_relevant(pairs, k):
+def test_document_folds_are_even_and_better_spread_than_by_chance(pairs, k):
     found = collection(pairs)
     splits = KFold(k, stratify="relevance", repeats=2).splits(found, "document")
     check.held_out_once(splits)
     check.even(splits)
 
+    def unevenness(stratify):
+        plan = KFold(k, stratify=stratify, repeats=5)
+        folds = plan.splits(found, "document").folds
+        tables = [counts_by_fold(found, folds(repeat)) for repeat in range(5)]
+        return np.mean([((one - one.mean(axis=1, keepdims=True)) ** 2).sum() for one in tables])
+
+    assert unevenness("relevance") <= unevenness(None) + 1e-9
+
 
 @given(st.lists(st.integers(-1, 5), min_size=40, max_size=40), st.integers(2, 6))
 def test_where_a_document_has_one_query_every_fold_has_its_share(owners, k):
     pairs = [(query, n) for n, query in enumerate(owners) if query >= 0]
-    if not pairs:
-        return
+    assume(pairs)
     found = collection(pairs)
     table = counts_by_fold(found, KFold(k, stratify="relevance").splits(found, "document").folds())
     assert np.ptp(table, axis=1).max() <= 1
-
-
-@given(PAIRS)
-def test_relevance_is_spread_better_than_by_chance(pairs):
-    found = collection(pairs)
-
-    def unevenness(stratify):
-        values = []
-        for seed in range(5):
-            plan = KFold(4, stratify=stratify, seed=seed)
-            table = counts_by_fold(found, plan.splits(found, "document").folds())
-            values.append(((table - table.mean(axis=1, keepdims=True)) ** 2).sum())
-        return np.mean(values)
-
-    assert unevenness("relevance") <= unevenness(None) + 1e-9
 
 
 def brute_force(order, labels, quotas, shares):
@@ -71,7 +66,6 @@ def brute_force(order, labels, quotas, shares):
     has = {unit: set() for unit in order}
     for unit, label in zip(labels.units.tolist(), labels.labels.tolist(), strict=True):
         has[unit].add(label)
-    total = sum(shares)
     wish = {
         label: [sum(label in has[unit] for unit in order) * share for share in shares]
         for label in labels.order.tolist()
@@ -79,7 +73,7 @@ def brute_force(order, labels, quotas, shares):
     room, part_of = list(quotas), {}
     while True:
         left = {
-            label: [u for u in order if u not in part_of and label in has[u]]
+            label: [unit for unit in order if unit not in part_of and label in has[unit]]
             for label in labels.order.tolist()
         }
         open_ = [label for label in labels.order.tolist() if left[label]]
@@ -89,14 +83,11 @@ def brute_force(order, labels, quotas, shares):
         for unit in left[label]:
             turn = order.index(unit)
             free = [part for part in range(len(quotas)) if room[part] > 0]
-            best = max(
-                free,
-                key=lambda p: (wish[label][p], room[p], (p + turn) % len(quotas)),
-            )
+            best = max(free, key=lambda p: (wish[label][p], room[p], (p + turn) % len(quotas)))
             part_of[unit] = best
             room[best] -= 1
             for one in has[unit]:
-                wish[one][best] -= total
+                wish[one][best] -= sum(shares)
     for unit in order:
         if unit not in part_of:
             part_of[unit] = next(part for part in range(len(quotas)) if room[part] > 0)
@@ -107,17 +98,14 @@ def brute_force(order, labels, quotas, shares):
 @given(st.permutations(range(14)), st.sets(st.tuples(st.integers(0, 13), st.integers(0, 3))))
 def test_spreading_is_what_the_plain_rule_gives(order, pairs):
     units, labels = (np.array([pair[at] for pair in sorted(pairs)], np.int64) for at in (0, 1))
-    given_ = Labels(
-        units, labels, np.ones(len(units), np.int64), np.array([2, 0, 3, 1]), np.uint64(0)
-    )
+    given_ = Labels(units, labels, np.ones_like(units), np.array([2, 0, 3, 1]), np.uint64(0))
     found = spread(np.array(order), given_, np.ones(14, np.int64), [5, 5, 4], [1, 1, 1])
     assert found.tolist() == brute_force(order, given_, [5, 5, 4], [1, 1, 1])
 
 
 @given(PAIRS, st.lists(st.integers(0, 15), min_size=40, max_size=40))
 def test_groups_of_documents_stay_together_and_are_spread_by_relevance(pairs, groups):
-    if len(set(groups)) < 4:
-        return
+    assume(len(set(groups)) >= 4)
     found = collection(pairs)
     splits = KFold(4, stratify="relevance", groups=groups).splits(found, "document")
     check.held_out_once(splits)
@@ -125,9 +113,8 @@ def test_groups_of_documents_stay_together_and_are_spread_by_relevance(pairs, gr
     assert all(split.n_test for split in splits)
     if min(groups.count(one) for one in groups) <= 10:
         plan = HoldOut(0.25, 0.25, stratify="relevance", groups=groups)
-        split = plan.splits(found, "document")
-        check.covering(split)
-        check.groups_intact(split, groups)
+        check.covering(plan.splits(found, "document"))
+        check.groups_intact(plan.splits(found, "document"), groups)
 
 
 def test_a_part_that_groups_would_leave_empty_gets_the_smallest():
@@ -142,9 +129,7 @@ def test_hold_out_takes_its_share_of_each_query():
     split = HoldOut(0.2, 0.2, stratify="relevance").splits(found, "document")[0]
     for side in ("test", "validation"):
         assert [split.weights(side)[10 * q : 10 * q + 10].sum() for q in range(4)] == [2] * 4
-
-
-def test_hold_out_takes_its_share_of_queries_with_a_single_relevant_document():
+    # Of queries with a single relevant document it takes a share of the queries.
     found = collection([(n, n) for n in range(100)], documents=200, queries=100)
     plan = HoldOut(0.2, 0.1, stratify="relevance", repeats=20)
     held = np.zeros(100, int)
@@ -155,48 +140,44 @@ def test_hold_out_takes_its_share_of_queries_with_a_single_relevant_document():
     assert held.min() < 4 < held.max()  # others each time: 4 of 20 is the mean
 
 
-def test_folds_do_not_depend_on_the_order_or_names_of_queries_and_documents():
+def test_folds_do_not_depend_on_the_order_of_queries_and_documents():
     found = collection([(n % 5, n) for n in range(30)] + [(5, n) for n in range(0, 30, 4)])
-    texts = dict(found.documents.pairs())
-    turned = Collection(
-        dict(reversed(texts.items())),
-        dict(reversed(found.queries.to_dict().items())),
-        found.qrels,
-    )
-    plan = KFold(4, stratify="relevance")
+    texts, asked = dict(found.documents.pairs()), found.queries.to_dict()
+    turned = Collection(dict(reversed(texts.items())), dict(reversed(asked.items())), found.qrels)
+    plan = KFold(3, stratify="relevance")
     first, second = (plan.splits(one, "document") for one in (found, turned))
     assert (first.folds() == second.folds()[::-1]).all()
     assert first.fingerprint == second.fingerprint
-    by_query = [KFold(3, stratify="relevance").splits(one) for one in (found, turned)]
-    assert by_query[0].fingerprint == by_query[1].fingerprint
+    assert plan.splits(found).fingerprint == plan.splits(turned).fingerprint
 
 
-def test_queries_are_stratified_by_relevance_length_and_fields():
+def test_units_are_stratified_by_relevance_length_and_fields():
     pairs = [(q, d) for q in range(16) for d in range(1 + q % 4 * 8)]
     plain = collection(pairs, queries=16)
     kinds = tuple("ab"[n % 2] for n in range(16))
     years = tuple(str(1990 + n) for n in range(16))
     topics = Queries(plain.queries.ids, plain.queries.texts, {"kind": kinds, "year": years})
-    found = Collection(plain.documents, topics, plain.qrels)
-    check.strata_even(KFold(4, stratify="relevance").splits(found), [q % 4 for q in range(16)])
-    # Query n has 2(n + 1) words, so quartiles are four queries each; years likewise.
-    check.strata_even(KFold(4, stratify="length").splits(found), [q // 4 for q in range(16)])
-    check.strata_even(KFold(4, stratify="year").splits(found), [q // 4 for q in range(16)])
-    check.strata_even(KFold(4, stratify="kind").splits(found), kinds)
+    texts = {f"d{n:02}": "word " * (n + 1) for n in range(40)}
+    found = Collection(texts, topics, {q: {f"d{d:02}": 1 for d in range(3)} for q in topics.ids})
+    related = Collection(plain.documents, topics, plain.qrels)
+    quartiles = [q // 4 for q in range(16)]
+    values = {one: n / 3 for n, one in enumerate(topics.ids)}
+    check.strata_even(KFold(4, stratify="relevance").splits(related), [q % 4 for q in range(16)])
+    # Query n has 2(n + 1) words, so quartiles are four queries each; years and values likewise.
+    for stratify, strata in (
+        ("length", quartiles),
+        ("year", quartiles),
+        (values, quartiles),
+        ("kind", kinds),
+    ):
+        check.strata_even(KFold(4, stratify=stratify).splits(found), strata)
+    by_document = KFold(4, stratify="length").splits(found, "document")
+    check.strata_even(by_document, [n // 10 for n in range(40)])
     check.groups_intact(KFold(2, groups="kind").splits(found), kinds)
     with pytest.raises(
         PlanError, match=r"'length', a field of the queries \(they have 'kind', 'year'\)"
     ):
         KFold(2, stratify="type").splits(found)
-    values = {one: n / 3 for n, one in enumerate(found.queries.ids)}
-    check.strata_even(KFold(4, stratify=values).splits(found), [q // 4 for q in range(16)])
-
-
-def test_documents_are_stratified_by_length():
-    texts = {f"d{n}": "word " * n for n in range(1, 17)}
-    found = Collection(texts, {"q": "word"}, {"q": {"d3": 1}})
-    plan = KFold(4, stratify="length")
-    check.strata_even(plan.splits(found, "document"), [n // 4 for n in range(16)])
 
 
 def test_relevance_that_is_not_there_is_missed():
@@ -206,19 +187,12 @@ def test_relevance_that_is_not_there_is_missed():
             KFold(2, stratify="relevance").splits(empty, unit)
 
 
-def test_units_with_the_same_text_stay_together():
-    texts = {"a": "Same text", "b": "same  TEXT", "c": "other", "d": "more", "e": "Other"}
-    found = Collection(texts, {"q": "x y", "p": "X  y", "r": "z"}, {"q": {"a": 1}})
-    for seed in range(5):
-        plan = KFold(2, groups="duplicates", seed=seed)
-        check.groups_intact(plan.splits(found, "document"), [1, 1, 2, 3, 2])
-        check.groups_intact(plan.splits(found), [1, 1, 2])
+# Views
 
 
 def test_views_follow_the_unit():
     found = collection([(0, 0), (0, 1), (1, 2)], documents=4, queries=2)
-    by_query = KFold(2).splits(found)[0]
-    train, test = (by_query.view(found, side) for side in ("train", "test"))
+    train, test = (KFold(2).splits(found)[0].view(found, side) for side in ("train", "test"))
     assert train.n_documents == test.n_documents == 4
     assert sorted([*train.queries.ids, *test.queries.ids]) == ["q0", "q1"]
     split = KFold(2).splits(found, "document")[0]
@@ -232,47 +206,41 @@ def test_views_of_ids_are_found_in_a_collection_by_id():
     found = collection([(0, 0)], documents=4, queries=3)
     split = KFold(2).splits(["d3", "d1"], "document")[0]
     train, test = (split.view(found, side) for side in ("train", "test"))
-    held = [split.ids[at] for at in split.rows("test").tolist()]
-    assert test.documents.ids[:] == held
+    assert test.documents.ids[:] == [split.ids[at] for at in split.rows("test").tolist()]
     assert train.n_documents == test.n_documents == 1
     by_query = KFold(2).splits(["q2", "q0"])[0]
     asked = [by_query.ids[at] for at in by_query.rows("test")]
     assert list(by_query.view(found, "test").queries.ids) == asked
-    with pytest.raises(PlanError, match="not in the collection"):
-        KFold(2).splits(["x", "y"], "document")[0].view(found, "train")
-    with pytest.raises(PlanError, match="rows of a table"):
-        KFold(2).splits(4, "instance")[0].view(found, "train")
-    with pytest.raises(PlanError, match="no side 'validation'; it has train, test"):
-        split.view(found, "validation")
+    for units, unit, side, complaint in (
+        (["x", "y"], "document", "train", "not in the collection"),
+        (4, "instance", "train", "rows of a table"),
+        (["d3", "d1"], "document", "validation", "no side 'validation'; it has train, test"),
+    ):
+        with pytest.raises(PlanError, match=complaint):
+            KFold(2).splits(units, unit)[0].view(found, side)
 
 
-@pytest.mark.parametrize("outer", [KFold(4), HoldOut(0.3), LeaveOneOut(), Bootstrap(3)], ids=repr)
-@pytest.mark.parametrize("inner", [KFold(3), HoldOut(0.3), LeaveOneOut(), Bootstrap(2)], ids=repr)
-def test_inner_splits_never_touch_a_held_out_unit(outer, inner):
-    splits = outer.splits(14, "instance")
-    for split in splits:
-        for one in split.inner(inner):
-            assert not (one.train + one.test)[split.test > 0].any()
-            assert ((one.train > 0) + (one.test > 0) == (split.train > 0)).all()
-            assert one.key.inner is not None
-            assert (one.key.repeat, one.key.fold) == (split.key.repeat, split.key.fold)
-            with pytest.raises(PlanError, match="is an inner split"):
-                one.inner(inner)
+# Inner splits
 
 
-def test_a_broken_inner_split_is_caught_by_that_test():
-    """Were the held-out units not left out, the sums above would not be zero."""
-    split = KFold(4).splits(14, "instance")[0]
-    whole = KFold(3).splits(14, "instance")[0]
-    assert (whole.train + whole.test)[split.test > 0].any()
+def test_inner_splits_never_touch_a_held_out_unit():
+    for outer in (KFold(4), HoldOut(0.3), LeaveOneOut(), Bootstrap(3)):
+        for split in outer.splits(14, "instance"):
+            for plan in (KFold(3), HoldOut(0.3), LeaveOneOut(), Bootstrap(2)):
+                for one in split.inner(plan):
+                    assert not (one.train + one.test)[split.test > 0].any(), (outer, plan)
+                    assert ((one.train > 0) + (one.test > 0) == (split.train > 0)).all()
+                    assert one.key.inner is not None
+                    assert one.key[:2] == split.key[:2]
+    with pytest.raises(PlanError, match="is an inner split"):
+        one.inner(plan)
 
 
 def test_inner_folds_differ_between_outer_splits_and_keep_multiplicities():
     splits = KFold(2, repeats=2).splits(40, "instance")
     tables = [split.inner(KFold(2)).folds() for split in splits]
-    assert all(
-        (table[split.test > 0] == -1).all() for table, split in zip(tables, splits, strict=True)
-    )
+    for table, split in zip(tables, splits, strict=True):
+        assert ((table == -1) == (split.test > 0)).all()
     both = (splits[0].train > 0) & (splits[2].train > 0)
     assert (tables[0][both] != tables[2][both]).any()
     drawn = Bootstrap(1).splits(20, "instance")[0]
@@ -281,24 +249,24 @@ def test_inner_folds_differ_between_outer_splits_and_keep_multiplicities():
 
 
 def test_inner_splits_of_labelled_and_relevant_units_are_stratified():
-    labels = [0, 1] * 20
+    labels = np.array([0, 1] * 20)
     split = KFold(4, stratify="labels").splits(40, "instance", labels=labels)[0]
-    inner = split.inner(KFold(3, stratify="labels"))
-    seen = split.train > 0
+    folds = split.inner(KFold(3, stratify="labels")).folds()
     for label in (0, 1):
-        counts = np.bincount(inner.folds()[seen & (np.array(labels) == label)])
-        assert np.ptp(counts) <= 1
+        assert np.ptp(np.bincount(folds[(split.train > 0) & (labels == label)])) <= 1
     found = collection([(n // 10, n) for n in range(40)], queries=4)
     outer = KFold(2, stratify="relevance").splits(found, "document")[0]
     table = counts_by_fold(found, outer.inner(KFold(5, stratify="relevance")).folds() + 1)
     assert (table[:, 1:] == 1).all()
 
 
+# Two-way splits
+
+
 def test_two_way_splits_hold_out_queries_and_documents():
     found = collection([(n % 6, n) for n in range(40)])
     splits = cross(KFold(3), KFold(4, stratify="relevance")).splits(found)
-    assert len(splits) == 12
-    assert len({str(split.key) for split in splits}) == 12
+    assert len({str(split.key) for split in splits}) == len(splits) == 12
     cells = np.zeros((6, 40), int)
     for split in splits:
         train, test = (split.view(found, side) for side in ("train", "test"))
@@ -333,14 +301,14 @@ def test_inner_splits_of_two_way_splits_touch_neither_held_out_kind():
 def test_two_way_repeats_go_side_by_side():
     found = collection([(0, 0)], documents=6, queries=4)
     both = cross(KFold(2, repeats=3), KFold(2, repeats=3)).splits(found)
-    assert len(both) == 12
-    assert len(cross(KFold(2), KFold(2, repeats=3)).splits(found)) == 12
-    assert both.repeats == 3
+    assert (len(both), both.repeats) == (12, 3)
+    assert [str(split.key) for split in both[3:6]] == ["r0/f1/d1", "r1/f0/d0", "r1/f0/d1"]
+    # A plan without repeats goes with each repeat of the other, whose number is in the key.
+    for plan in (cross(KFold(2), KFold(2, repeats=3)), cross(KFold(2, repeats=3), KFold(2))):
+        assert [split.key for split in plan.splits(found)] == [split.key for split in both]
     with pytest.raises(PlanError, match="3 repeats of the queries"):
         cross(KFold(2, repeats=3), KFold(2, repeats=2)).splits(found)
     with pytest.raises(PlanError, match="give a collection"):
         cross(KFold(5), KFold(5)).splits(["a", "b"])
     with pytest.raises(PlanError, match="hold out queries and documents"):
         KFold(2).splits(found)[0].inner(cross(KFold(5), KFold(5)))
-    assert [one.key for one in both[-2:]] == [both[10].key, both[11].key]
-    assert repr(both[0]).count("held out") == 2
