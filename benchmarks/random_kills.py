@@ -3,7 +3,7 @@
 A run is started with ``--resume`` and killed (SIGKILL, no warning) after a random part of the time
 that a whole run takes; then it is started again, in the same folder, until it ends by itself. Its
 results are compared, byte by byte, with those of a run that nobody has killed. Every third run
-has two worker processes. The numbers in docs/reliability.md come from
+has two worker processes. The numbers in docs/running.md come from
 
     nice -n 19 python benchmarks/random_kills.py --kills 200
 """

@@ -35,6 +35,7 @@ extensions = [
     "command_pages",
     "gallery_pages",
     "measure_pages",
+    "warning_pages",
 ]
 exclude_patterns = ["_build", "_extension", "Thumbs.db", ".DS_Store"]
 

@@ -1,4 +1,4 @@
-"""Every warning and every error has a paragraph in docs/warnings.md, and nothing else has."""
+"""Every code of a warning has a meaning, which the documentation shows; nothing else has one."""
 
 import ast
 import re
@@ -6,17 +6,11 @@ from functools import cache
 from pathlib import Path
 
 import heldout
+from heldout.notes import MEANINGS
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "heldout").rglob("*.py"))
 ODD = (("a", 3), ("b", 4))
-PAGE = (ROOT / "docs" / "warnings.md").read_text(encoding="utf-8")
-
-
-def paragraphs():
-    """The text below each heading of the third order."""
-    parts = re.split(r"^### (.+)$", PAGE, flags=re.MULTILINE)[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 @cache
@@ -28,19 +22,6 @@ def classes_and_calls():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef | ast.Call)
     ]
-
-
-def error_classes():
-    """Names of the classes in the sources that are errors or warnings, by their base."""
-    return {
-        node.name
-        for node in classes_and_calls()
-        if isinstance(node, ast.ClassDef)
-        and any(
-            isinstance(base, ast.Name) and base.id.endswith(("Error", "Warning", "Exception"))
-            for base in node.bases
-        )
-    }
 
 
 def codes_of_notes():
@@ -58,31 +39,48 @@ def codes_of_notes():
                 yield code.value
 
 
-def test_every_code_and_error_has_a_paragraph_and_every_paragraph_a_code():
-    public = {name for name in error_classes() if not name.startswith("_")}
-    assert set(paragraphs()) == set(codes_of_notes()) - {""} | public
+def test_every_code_has_a_meaning_and_every_meaning_a_code():
+    assert set(MEANINGS) == set(codes_of_notes()) - {""}
 
 
-def test_paragraphs_say_something():
-    for name, text in paragraphs().items():
-        assert len(text.split("## ")[0].strip()) > 20, f"the paragraph of {name} is empty"
+def test_meanings_say_something():
+    for code, text in MEANINGS.items():
+        assert len(text) > 20, code
+        assert text.rstrip(")").endswith("."), code
 
 
-def test_error_classes_are_found():
-    assert {"HeldoutError", "PlanError", "ResamplingWarning"} <= error_classes()
+def test_pages_name_known_codes():
+    pages = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md")]
+    named = {code for page in pages for code in re.findall(r"\(#warning-([a-z-]+)\)", page)}
+    assert named, "no page links to a warning"
+    assert named <= set(MEANINGS)
+
+
+def test_errors_say_what_they_are():
+    """The reference shows the docstrings of errors."""
+    errors = {
+        node.name: ast.get_docstring(node)
+        for node in classes_and_calls()
+        if isinstance(node, ast.ClassDef)
+        and not node.name.startswith("_")
+        and any(
+            isinstance(base, ast.Name) and base.id.endswith(("Error", "Warning", "Exception"))
+            for base in node.bases
+        )
+    }
+    assert {"HeldoutError", "PlanError", "ResamplingWarning"} <= set(errors)
+    assert [name for name, text in errors.items() if not text] == []
 
 
 def test_the_warning_about_the_bootstrap_has_the_measured_figure():
     scores = heldout.Scores.of({name: {str(n): n % of for n in range(25)} for name, of in ODD})
     (said,) = (
-        one.text
-        for one in heldout.compare(scores, tests=["bootstrap-shift"]).warnings
-        if one.code == "bootstrap-shift"
+        note.text
+        for note in heldout.compare(scores, tests=["bootstrap-shift"]).warnings
+        if note.code == "bootstrap-shift"
     )
-    methods = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
-    (measured,) = re.findall(
-        r"^\| equal means \| 25 \|.*?\|.*?\| \.(\d+) \|", methods, re.MULTILINE
-    )
+    page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    (measured,) = re.findall(r"^\| equal means \| 25 \|.*?\|.*?\| \.(\d+) \|", page, re.MULTILINE)
     figure = f"{int(measured) / 10:.1f} % instead of 5 % false alarms at 25 units"
     assert figure in said
-    assert figure in paragraphs()["bootstrap-shift"]
+    assert figure in MEANINGS["bootstrap-shift"]

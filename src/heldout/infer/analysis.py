@@ -1,7 +1,7 @@
 """How systems are compared: the settings asked for, the analysis that fits the design, and why.
 
 Two systems are compared by Fisher's randomization test (`_tests` has the exceptions), three or more
-by Romano-Wolf. The reasons are in ``docs/methods.md`` with the measured error rates.
+by Romano-Wolf. The reasons are in ``docs/validation.md`` with the measured error rates.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def choose(asked: Analysis, scoring: Scoring) -> Analysis:
     correction = ""
     if several:
         # Holm lets the test decide that was named, or that folds or tuning call for; of six
-        # procedures Romano-Wolf is the only one that kept its level (docs/methods.md).
+        # procedures Romano-Wolf is the only one that kept its level (docs/validation.md).
         by_test = bool(asked.tests) or folds or includes_tuning(scoring)
         correction = asked.correction or ("holm" if by_test else "romano-wolf")
     if several and folds and correction in OWN_TEST:

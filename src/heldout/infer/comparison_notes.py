@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from heldout.infer.comparison import Claim, Comparison
     from heldout.infer.scoring import Scoring
 
-# Of intervals of tuned systems on query folds; benchmarks/fold_coverage.py, docs/methods.md.
+# Of intervals of tuned systems on query folds; benchmarks/fold_coverage.py, docs/validation.md.
 TAKEN_AS_GIVEN: Final = "covered 80-94 % where 95 % was promised"
 PLUS_FOUR: Final = "plus four"  # ends the method of intervals that are wider as few units differ
 

@@ -79,7 +79,7 @@ def combined_means(
     In the term of each human query, the weight of the machine is estimated from the other human
     queries, so that the estimate is unbiased. The variance is the larger of the jackknife's and
     that of the residuals, which alone gave intervals that are slightly too narrow
-    (``docs/methods.md``). If fewer than ten human queries differ from the commonest value (most
+    (``docs/validation.md``). If fewer than ten human queries differ from the commonest value (most
     differences of two systems are 0, say), it is that with four more differing queries, as in the
     "plus four" interval of a proportion (Agresti and Coull 1998).
     """
