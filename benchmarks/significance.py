@@ -47,12 +47,11 @@ def row(units: int, rounds: int, peers: list[str]) -> list[str]:
     error = float(np.sqrt(2 * found.p * (1 - found.p) / REPLICATES))
     for name in peers:
         TESTS[name](*scores(10), REPLICATES)  # compiles
-        p: list[float] = []
-        work = partial(lambda test: p.append(test(first, second, REPLICATES)), TESTS[name])
+        theirs = partial(TESTS[name], first, second, REPLICATES)
         # The others take half a minute for many units, and are run once.
-        times = race({name: work, "heldout": ours}, 1 if units > 1000 else rounds)
-        if abs(p[-1] - found.p) > 4 * error:
-            sys.exit(f"{name}: p {p[-1]}, heldout: p {found.p}")
+        times = race({name: theirs, "heldout": ours}, 1 if units > 1000 else rounds)
+        if abs((p := theirs()) - found.p) > 4 * error:
+            sys.exit(f"{name}: p {p}, heldout: p {found.p}")
         cells.append(f"{times[name] / min(times['heldout'], least['heldout']):.0f}×")
     return cells
 
