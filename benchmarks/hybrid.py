@@ -25,6 +25,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[impo
 
 import heldout
 from bias_study import some_queries
+from harness import show
 from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.experiment.studies.bias import standard_error
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 NORMS = ("minmax", "max", "sum", "zscore", "rank")
 WEIGHTS = [round(at / 20, 2) for at in range(21)]
 SAMPLES = (25, 50, 100, 300)
-DRAWS = 2000
-MEASURES = ("nDCG@10",)
 SYSTEMS = (
     "minmax=wsum(bm25, lsa, norm=minmax, w=0:1:11)",
     "zscore=wsum(bm25, lsa, norm=zscore, w=0:1:11)",
@@ -71,22 +70,15 @@ def claims(collection: Collection, options: argparse.Namespace) -> None:
     ]
     table = np.stack([_per_query(collection, run) for run in fused])
     bm25 = _per_query(collection, lexical)
-    print(f"{collection.name}: {table.shape[1]} queries, {len(points)} settings, {DRAWS} samples")
-    best = int(table.mean(axis=1).argmax())
-    print(
-        f"BM25 {bm25.mean():.4f}, LSA {_per_query(collection, dense).mean():.4f}, best setting on "
-        f"all queries {points[best]} {table[best].mean():.4f}\n"
-    )
-    print("| queries | claimed | held-out | real | losses |")
-    print("|---|---|---|---|---|")
-    for size in SAMPLES:
-        rows = np.array([_one_claim(table, bm25, size, draw) for draw in range(DRAWS)])
-        claimed, held_out, real = rows.mean(axis=0)
-        print(
-            f"| {size} | {claimed:+.4f} | {held_out:+.4f} | {real:+.4f} "
-            f"| {(rows[:, 2] < 0).mean():.1%} |",
-            flush=True,
-        )
+    rows = (_mean_claim(table, bm25, size, options.draws) for size in SAMPLES if size < len(bm25))
+    heads = ["queries", "claimed", "held-out", "real", "losses"]
+    show(f"{collection.name}: {table.shape[1]} queries, {len(points)} settings", heads, rows)
+
+
+def _mean_claim(table: Floats, bm25: Floats, size: int, draws: int) -> list[str]:
+    rows = np.array([_one_claim(table, bm25, size, draw) for draw in range(draws)])
+    losses = f"{(rows[:, 2] < 0).mean():.1%}"
+    return [str(size), *(f"{gain:+.4f}" for gain in rows.mean(axis=0)), losses]
 
 
 def _per_query(collection: Collection, run: heldout.Run) -> Floats:
@@ -129,14 +121,14 @@ def part_of(collection: Collection, rows: NDArray[np.int64]) -> Collection:
 def one_sample(
     sample: Collection, others: Collection, dense: tuple[heldout.Embeddings, heldout.Embeddings]
 ) -> Floats:
-    """Systems × measures × (held-out estimate, training score) − score on the other documents."""
+    """Systems × (held-out estimate, training score) − score on the other documents."""
     lsa = heldout.System.of("vectors", "lsa", parts=dense)
     results = heldout.Experiment(
         collection=sample,
         systems=["bm25(k1=0.5:2:4)", lsa, *SYSTEMS],
         by="document",
         plan=KFold(5),
-        measures=list(MEASURES),
+        measures=["nDCG@10"],
         replicates=100,
     ).run()
     shipped = {one["name"]: one["ship"] or {} for one in results.summary}
@@ -149,16 +141,13 @@ def one_sample(
     ]
     rows = []
     for name in results.systems:
-        run = parts[("bm25", "lsa").index(name)] if name in ("bm25", "lsa") else None
+        run = dict(zip(("bm25", "lsa"), parts, strict=True)).get(name)
         if run is None:
             run = _fused(parts, name, shipped[name])
-        found = heldout.evaluate(others.qrels, run, list(MEASURES))
-        row = []
-        for measure in MEASURES:
-            estimate, truth = results.estimate(name, measure), float(found.value(measure))  # type: ignore[arg-type]
-            scores = (estimate["value"], estimate["train"])
-            row.append([np.nan if one is None else float(one) - truth for one in scores])
-        rows.append(row)
+        truth = float(heldout.evaluate(others.qrels, run, ["nDCG@10"]).value())  # type: ignore[arg-type]
+        estimate = results.estimate(name, "nDCG@10")
+        scores = (estimate["value"], estimate["train"])
+        rows.append([np.nan if one is None else float(one) - truth for one in scores])
     return np.array(rows)
 
 
@@ -179,29 +168,27 @@ def new_documents(collection: Collection, options: argparse.Namespace) -> None:
         found += [one_sample(one, other, dense) for one, other in (halves, halves[::-1])]
     table, shuffles = np.stack(found), np.repeat(np.arange(options.shuffles), 2)
     names = ["bm25", "lsa", *(text.partition("=")[0] for text in SYSTEMS)]
-    for row, name in enumerate(names):
-        for column, measure in enumerate(MEASURES):
-            bias, optimism = table[:, row, column].T
-            print(
-                f"| {collection.name} | {name} | {measure} | {len(bias)} | {bias.mean():+.4f} ± "
-                f"{standard_error(bias, shuffles):.4f} | {optimism.mean():+.4f} ± "
-                f"{standard_error(optimism, shuffles):.4f} |",
-                flush=True,
-            )
+    rows = [
+        [
+            name,
+            *(f"{one.mean():+.4f} ± {standard_error(one, shuffles):.4f}" for one in table[:, at].T),
+        ]
+        for at, name in enumerate(names)
+    ]
+    title = f"{collection.name}: {len(table)} samples"
+    show(title, ["system", "held-out − truth", "training − truth"], rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("what", choices=["queries", "documents"])
     parser.add_argument("collections", nargs="+", help="names or paths")
+    parser.add_argument("--draws", type=int, default=2000, help="samples of queries")
     parser.add_argument("--shuffles", type=int, default=25)
     parser.add_argument("--queries", type=int, help="random queries to use (default: all)")
     parser.add_argument("--dims", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    if options.what == "documents":
-        print("| collection | system | measure | samples | held-out − truth | training − truth |")
-        print("|---|---|---|---|---|---|")
     for source in options.collections:
         collection = some_queries(read_collection(source), options.queries)
         (claims if options.what == "queries" else new_documents)(collection, options)
