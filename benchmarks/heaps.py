@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -134,65 +133,29 @@ def _with_bursts(tokens: Ints, offsets: Ints, rng: np.random.Generator) -> Ints:
     return found
 
 
-def ask(chunk: Chunk, count: int, seed: int) -> list[Ints]:
+class Query(NamedTuple):
+    """Words, and documents that are judged relevant: that of the words, and some by chance."""
+
+    words: Ints
+    judged: Ints
+
+
+def ask(chunk: Chunk, count: int, seed: int) -> list[Query]:
     """Queries: two to six words of a document each."""
     rng = np.random.default_rng([seed, 1])
-    found: list[Ints] = []
+    documents = len(chunk.offsets) - 1
+    found: list[Query] = []
     while len(found) < count:
-        at = int(rng.integers(len(chunk.offsets) - 1))
+        at = int(rng.integers(documents))
         words = np.unique(chunk.tokens[chunk.offsets[at] : chunk.offsets[at + 1]])
         words = words[words >= COMMON]
         wanted = int(rng.integers(2, 7))
         if len(words) >= wanted:
-            found.append(rng.choice(words, wanted, replace=False))
+            asked = rng.choice(words, wanted, replace=False)
+            # Of a generator of its own: the words stay the same for other judgements.
+            others = np.random.default_rng([seed, 2, len(found)]).integers(documents, size=JUDGED)
+            found.append(Query(asked, np.unique(np.append(others[1:], at))))
     return found
-
-
-@dataclass
-class Judge:
-    """Keeps the documents that hold most words of each query; chance decides between equals."""
-
-    queries: list[Ints]
-    seed: int
-    best: list[Ints] = field(default_factory=list)
-    values: list[NDArray[np.float64]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.words = np.unique(np.concatenate(self.queries))
-        self.best = [np.empty(0, np.int64) for _ in self.queries]
-        self.values = [np.empty(0) for _ in self.queries]
-
-    def see(self, chunk: Chunk) -> None:
-        """Look at more documents."""
-        rng = np.random.default_rng([self.seed, 2, chunk.first])
-        holders = self._holders(chunk)
-        for number, query in enumerate(self.queries):
-            having = [holders[at] for at in np.searchsorted(self.words, query).tolist()]
-            rows, counts = np.unique(np.concatenate(having), return_counts=True)
-            # The values go on with the chunk: nobody holds all documents.
-            value = np.append(self.values[number], counts + rng.random(len(rows)))
-            documents = np.append(self.best[number], rows + chunk.first)
-            top = np.argsort(-value, kind="stable")[:JUDGED]
-            self.best[number], self.values[number] = documents[top], value[top]
-
-    def _holders(self, chunk: Chunk) -> list[Ints]:
-        """The documents of a chunk that hold each word of the queries."""
-        place = np.searchsorted(self.words, chunk.tokens)
-        place[place == len(self.words)] = 0
-        held = np.flatnonzero(self.words[place] == chunk.tokens)
-        count = len(chunk.offsets) - 1
-        rows = np.repeat(np.arange(count), np.diff(chunk.offsets))
-        pairs = np.unique(place[held] * count + rows[held])
-        cuts = np.searchsorted(pairs, np.arange(1, len(self.words)) * count)
-        return np.split(pairs % count, cuts)
-
-    def lines(self, count: int) -> Iterator[str]:
-        """Judgements of the first queries: 2 for documents with more than half of the words."""
-        for number in range(count):
-            half = len(self.queries[number]) / 2
-            found = zip(self.best[number].tolist(), self.values[number].tolist(), strict=True)
-            for document, value in sorted(found):
-                yield f"q{number:04} 0 {name(document)} {1 + (int(value) > half)}\n"
 
 
 def name(document: int) -> str:
@@ -213,22 +176,20 @@ def make(folder: Path, shape: Shape) -> Corpus:
 
 
 def _write(corpus: Corpus, shape: Shape) -> None:
-    judge = None
+    queries: list[Query] = []
     with corpus.documents.open("w", encoding="ascii", newline="\n") as file:
         for chunk in chunks(shape):
-            if judge is None:
-                judge = Judge(ask(chunk, max(QUERY_COUNTS), shape.seed), shape.seed)
-            judge.see(chunk)
+            queries = queries or ask(chunk, max(QUERY_COUNTS), shape.seed)
             # Spelled words have nothing that JSON would write in another way.
             file.writelines(
                 f'{{"_id": "{name(number)}", "text": "{text}"}}\n'
                 for number, text in enumerate(chunk.texts(), chunk.first)
             )
-    assert judge is not None
     for count in QUERY_COUNTS:
-        with corpus.queries(count).open("w", encoding="ascii", newline="\n") as file:
-            for number, query in enumerate(judge.queries[:count]):
-                text = " ".join(map(spelled, query.tolist()))
-                file.write(json.dumps({"_id": f"q{number:04}", "text": text}) + "\n")
-        with corpus.qrels(count).open("w", encoding="ascii", newline="\n") as file:
-            file.writelines(judge.lines(count))
+        asked, judged = [], []
+        for number, query in enumerate(queries[:count]):
+            text = " ".join(map(spelled, query.words.tolist()))
+            asked.append(json.dumps({"_id": f"q{number:04}", "text": text}))
+            judged += [f"q{number:04} 0 {name(one)} 1" for one in query.judged.tolist()]
+        for path, lines in ((corpus.queries(count), asked), (corpus.qrels(count), judged)):
+            path.write_text("\n".join(lines) + "\n", encoding="ascii", newline="\n")
