@@ -10,12 +10,12 @@ Judges: the queries that a human and a machine judged are the population.
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from error_rates import load
 from harness import save
 from heldout import Scores, agree, read_qrels
 from heldout.infer.order_agreement import order_agreement
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
 Matrix = np.ndarray
 Row = dict[str, object]
 NAMES = ("kendall", "tau_ap", "rbo", "spearman", "pearson")
-
-
-def read_matrix(path: Path) -> Matrix:
-    """Read a matrix of topics x runs."""
-    with path.open(encoding="utf-8") as lines:
-        rows = list(csv.reader(lines))[1:]
-    return np.array(rows, np.float64)
 
 
 def scores(values: Matrix) -> Scores:
@@ -56,8 +49,9 @@ def percentile(x: Matrix, y: Matrix, seed: int, replicates: int) -> dict[str, tu
 
 def orders(folder: Path, draws: int, seed: int) -> Iterator[Row]:
     """Yield the coverage of intervals of correlations, for pairs of measures and sizes."""
+    tables = load(folder)
     for track in ("adhoc5", "adhoc6"):
-        first, second = (read_matrix(folder / f"{track}_{name}.csv") for name in ("ap", "rr"))
+        first, second = (tables[f"{track}_{name}"] for name in ("ap", "rr"))
         for systems, queries in ((5, 50), (10, 25), (10, 50), (30, 50)):
             source = np.random.default_rng([seed, systems, queries])
             hits = {(name, how): 0 for name in NAMES for how in ("joined", "percentile")}

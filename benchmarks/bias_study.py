@@ -1,9 +1,10 @@
-"""How near the truth estimators come: the tables of docs/estimates.md.
+r"""How near the truth estimators come: the tables of docs/estimates.md.
 
 In every draw a share of the documents is seen; the score on the others is the truth (see
 `heldout.experiment.studies.bias`). Three systems:
 
-- fixed: BM25 with k1 = 1 and b = 0.5, the unseen side as large as the seen one, or five times;
+- fixed: BM25 with k1 = 1 and b = 0.5, the unseen side as large as the seen one, or two or
+  five times as large;
 - tuned: BM25 over a grid of 20 values of k1 (geometric, 0.2 to 5) by 20 of b (0 to 1), chosen on
   each train side;
 - over-fitted on purpose: the best of 200 priors of documents that are nothing but noise (normal,
@@ -13,6 +14,8 @@ Nothing is tuned to the collections, and the seed is fixed. Run it as
 
     python benchmarks/bias_study.py --draws 200 PATH_OF_CRANFIELD PATH_OF_SCIFACT
     python benchmarks/bias_study.py --draws 200 --queries 400 pydocs
+    python benchmarks/bias_study.py --case fixed --groups none --draws 400 --replicates 100 \
+        --measure nDCG@10 AP P@10 RR -- COLLECTION
 
 With ``--doubled`` every document is there twice, as is every judgement. Documents with the same
 text are one unit of the draws, the folds and the half-samples, unless ``--groups none``.
@@ -21,12 +24,11 @@ text are one unit of the draws, the folds and the half-samples, unless ``--group
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from harness import show
 from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
@@ -42,12 +44,12 @@ from heldout.retrieve.index import Index
 from heldout.retrieve.models import grid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from heldout.experiment.studies.bias import BiasStudy, Tuning
     from heldout.retrieve.models import Model
+
+    Noise = NDArray[np.float64] | None
 
 FIXED = grid("bm25", k1=[1.0], b=[0.5])
 GRID = grid("bm25", k1=np.geomspace(0.2, 5, 20).tolist(), b=np.linspace(0, 1, 20).tolist())
@@ -67,23 +69,11 @@ class Case(NamedTuple):
 
 CASES = (
     Case("fixed", "fixed BM25, truth as large as the sample", 0.5, "fixed"),
+    Case("fixed-2x", "fixed BM25, truth twice the sample", 0.3333, "fixed"),
     Case("fixed-5x", "fixed BM25, truth 5 times the sample", 0.1667, "fixed"),
     Case("tuned", "BM25 tuned over 20 × 20 values, truth as large", 0.5, "nested"),
     Case("overfit", "best of 200 random priors, truth as large", 0.5, "nested"),
 )
-
-
-class Line(NamedTuple):
-    """What is printed of one estimator."""
-
-    estimator: str
-    mean: float
-    truth: float
-    bias: float
-    se: float
-    rmse: float
-    coverage: float | None
-    coverage_se: float | None
 
 
 def main() -> None:
@@ -93,7 +83,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, help="how many, drawn at random (default: all)")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--replicates", type=int, default=200, help="for each interval")
-    parser.add_argument("--measure", default="nDCG@10")
+    parser.add_argument("-m", "--measure", nargs="+", default=["nDCG@10"])
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--doubled", action="store_true", help="every document is there twice")
@@ -108,9 +98,17 @@ def main() -> None:
         collection = some_queries(read_collection(name), options.queries)
         if options.doubled:
             collection = doubled(collection)
-        for line in table(collection, options):
-            print(line, flush=True)
-        print(flush=True)
+        index = Index.build(collection.documents)
+        sizes = f"{index.n_documents:,} documents, {len(collection.queries):,} queries"
+        heads = ["system", "measure", "estimator", "estimate", "truth", "bias ± se", "RMSE"]
+        cases = [case for case in CASES if not options.case or case.name in options.case]
+        rows = (
+            [case.words, measure, *row]
+            for case in cases
+            for measure in options.measure
+            for row in summary(studies(index, collection, case, measure, options))
+        )
+        show(f"{collection.name}: {sizes}", [*heads, "interval covers"], rows)
 
 
 def some_queries(collection: Collection, number: int | None) -> Collection:
@@ -146,41 +144,11 @@ def groups_of(collection: Collection, kind: str) -> NDArray[np.int64] | None:
     return KFold(2, groups="duplicates").splits(collection, "document").groups
 
 
-def table(collection: Collection, options: argparse.Namespace) -> Iterator[str]:
-    """The Markdown of one collection, line by line as it is known."""
-    documents, queries = len(collection.documents), len(collection.queries)
-    yield f"### {collection.name}: {documents:,} documents, {queries:,} queries"
-    yield ""
-    yield "| system | draws | estimator | estimate | truth | bias ± se | RMSE | interval covers |"
-    yield "|---|---|---|---|---|---|---|---|"
-    index = Index.build(collection.documents)
-    for case in CASES:
-        if options.case and case.name not in options.case:
-            continue
-        draws = options.draws
-        begin = time.perf_counter()
-        lines = summary(studies(index, collection, case, draws, options))
-        took = time.perf_counter() - begin
-        print(f"{collection.name}, {case.name}: {draws} draws in {took:.0f} s", file=sys.stderr)
-        for at, one in enumerate(lines):
-            system = (case.words, str(draws)) if at == 0 else ("", "")
-            yield f"| {' | '.join([*system, *cells(one)])} |"
-
-
-def cells(one: Line) -> list[str]:
-    covers = ""
-    if one.coverage is not None and one.coverage_se is not None:
-        covers = f"{100 * one.coverage:.1f} ± {100 * one.coverage_se:.1f} %"
-    name = f"**{one.estimator}**" if one.estimator == "pooled" else one.estimator
-    numbers = [f"{one.mean:.4f}", f"{one.truth:.4f}", f"{one.bias:+.4f} ± {one.se:.4f}"]
-    return [name, *numbers, f"{one.rmse:.4f}", covers]
-
-
 def studies(
-    index: Index, collection: Collection, case: Case, draws: int, options: argparse.Namespace
+    index: Index, collection: Collection, case: Case, name: str, options: argparse.Namespace
 ) -> list[BiasStudy]:
     """One study; of random priors one for every ten draws, each with noise of its own."""
-    measure = parse_measure(options.measure, "ranking")
+    measure, draws = parse_measure(name, "ranking"), options.draws
     groups = groups_of(collection, options.groups)
 
     def study(models: tuple[Model, ...], number: int, seed: int, noise: Noise) -> BiasStudy:
@@ -211,35 +179,28 @@ if TYPE_CHECKING:
     Noise = NDArray[np.float64] | None
 
 
-def summary(found: list[BiasStudy]) -> list[Line]:
+def summary(found: list[BiasStudy]) -> list[list[str]]:
     """Each estimator over the draws of all studies."""
-    lines = []
+    rows = []
     for row in found[0].rows:
-        mine = [one for study in found for one in study.means if one[2] == row.estimator]
-        values, truths = np.array([one[3:] for one in mine]).T
-        # Draws that share their noise hang together, else those that share an order of documents.
-        together = [
-            number if len(found) > 1 else one[0] // study.settings.turns
-            for number, study in enumerate(found)
-            for one in study.means
-            if one[2] == row.estimator
-        ]
-        error = values - truths
+        values, truths, together = [], [], []
+        for number, study in enumerate(found):
+            mine = [one for one in study.means if one[2] == row.estimator]
+            values += [one[3] for one in mine]
+            truths += [one[4] for one in mine]
+            # Draws that share their noise hang together, else those that share an order.
+            turns = study.settings.turns
+            together += [number if len(found) > 1 else one[0] // turns for one in mine]
+        error, shuffles = np.subtract(values, truths), np.array(together)
+        cells = [row.estimator, f"{np.mean(values):.4f}", f"{np.mean(truths):.4f}"]
+        cells.append(f"{error.mean():+.4f} ± {standard_error(error, shuffles):.4f}")
+        cells.append(f"{np.sqrt((error**2).mean()):.4f}")
         covers = [hit for study in found if row.default for hit in study.covered]
-        shuffles, level = np.array(together), found[0].settings.level
-        lines.append(
-            Line(
-                row.estimator,
-                float(values.mean()),
-                float(truths.mean()),
-                float(error.mean()),
-                standard_error(error, shuffles),
-                float(np.sqrt((error**2).mean())),
-                float(np.mean(covers)) if covers else None,
-                coverage_error(covers, shuffles, level) if covers else None,
-            )
-        )
-    return lines
+        if covers:
+            se = coverage_error(covers, shuffles, found[0].settings.level)
+            cells.append(f"{np.mean(covers):.1%} ± {se:.1%}")
+        rows.append(cells if covers else [*cells, ""])
+    return rows
 
 
 if __name__ == "__main__":

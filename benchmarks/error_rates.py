@@ -6,23 +6,20 @@ documented simulation): one system keeps its distribution of scores, the other i
 worse and a better system with exactly the same mean, and the two are tied by a Gaussian copula with
 the correlation of the systems. The means are equal, the distributions are not, so that only a test
 of means may keep its level. The sign-flip null (scores of one system against a noisy copy of
-itself, exchangeable) is measured beside it. With four systems of equal means, the share of draws in
-which any pair is called different is counted.
+itself, exchangeable) is measured beside it.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 from concurrent.futures import ProcessPoolExecutor
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from harness import save
-from heldout.infer.blocks import tukey_hsd
 from heldout.infer.bootstrap import bootstrap_interval, shift_test
 from heldout.infer.intervals import t_interval
 from heldout.infer.randomization import randomization_test, sign_test, wilcoxon_test
@@ -66,26 +63,10 @@ def simulated_matrix(kind: str, seed: int = 5) -> Matrix:
 
 def load(folder: Path | None) -> dict[str, Matrix]:
     """The real matrices, or simulated ones."""
-    if folder is None or not folder.is_dir():
+    if folder is None:
         return {"simulated ap": simulated_matrix("ap"), "simulated p10": simulated_matrix("p10")}
-    found = {}
-    for path in sorted(folder.glob("*.csv")):
-        with path.open(newline="") as file:
-            rows = list(csv.reader(file))[1:]
-        found[path.stem] = _numbers(rows)
-    return found
-
-
-def _numbers(rows: list[list[str]]) -> Matrix:
-    """The numeric columns: a first column of topic ids is left out."""
-    first = 0
-    try:
-        float(rows[0][0])
-        # Topic numbers look like numbers, too: ids are whole and above 1.
-        first = int(all(float(row[0]) > 1 for row in rows))
-    except ValueError:
-        first = 1
-    return np.array([[float(cell) for cell in row[first:]] for row in rows])
+    paths = sorted(folder.glob("*.csv"))
+    return {path.stem: np.genfromtxt(path, delimiter=",", skip_header=1) for path in paths}
 
 
 def quantiles(scores: Matrix, at: Matrix, *, smooth: bool) -> Matrix:
@@ -115,7 +96,7 @@ def draw_pair(task: Task, generator: np.random.Generator) -> tuple[Matrix, Matri
         rho = np.nan_to_num(np.corrcoef(matrix[:, one], matrix[:, low])[0, 1])
     first = generator.standard_normal(units)
     second = rho * first + np.sqrt(1 - rho**2) * generator.standard_normal(units)
-    u, v = _normal_cdf(first), _normal_cdf(second)
+    u, v = ndtr(first), ndtr(second)
     x = quantiles(matrix[:, one], u, smooth=smooth)
     if task.null == "sign flip":
         return x, quantiles(matrix[:, one], v, smooth=smooth)
@@ -135,12 +116,6 @@ def _systems(means: Matrix, generator: np.random.Generator) -> tuple[int, int, i
     return int(order[place]), int(order[low]), int(order[high])
 
 
-def _normal_cdf(x: Matrix) -> Matrix:
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(x))
-
-
 def tests_of(seed: int) -> dict[str, Callable[[Matrix], Outcome]]:
     return {
         "t": lambda d: mean_estimate(d).outcomes("t", "two-sided", len(d))[0],
@@ -151,44 +126,8 @@ def tests_of(seed: int) -> dict[str, Callable[[Matrix], Outcome]]:
     }
 
 
-def draw_several(task: Task, generator: np.random.Generator, systems: int = 4) -> Matrix:
-    """Scores of several systems with the same expected score and different distributions."""
-    matrix, smooth = task.matrix, is_smooth(task.matrix)
-    one, low, _ = _systems(task.means, generator)
-    with np.errstate(invalid="ignore"):
-        rho = max(0.0, float(np.nan_to_num(np.corrcoef(matrix[:, one], matrix[:, low])[0, 1])))
-    common = generator.standard_normal((task.units, 1))
-    own = generator.standard_normal((task.units, systems))
-    at = _normal_cdf(np.sqrt(rho) * common + np.sqrt(1 - rho) * own)
-    columns = [quantiles(matrix[:, one], at[:, 0], smooth=smooth)]
-    target = task.means[one]
-    for system in range(1, systems):
-        low = int(generator.choice(np.flatnonzero(task.means <= target)))
-        high = int(generator.choice(np.flatnonzero(task.means >= target)))
-        top, bottom = task.means[high], task.means[low]
-        weight = (top - target) / (top - bottom) if top > bottom else 0.5
-        draws = [quantiles(matrix[:, s], at[:, system], smooth=smooth) for s in (low, high)]
-        columns.append(np.where(generator.random(task.units) < weight, *draws))
-    return np.stack(columns, axis=1)
-
-
-def work_several(task: Task) -> tuple[Task, dict[str, float]]:
-    """How often any of several equal systems is called different."""
-    generator = np.random.default_rng(np.random.SeedSequence([2020, task.seed]))
-    counts = {"tukey": 0.0, "uncorrected t": 0.0}
-    for _ in range(task.draws):
-        scores = draw_several(task, generator)
-        counts["tukey"] += tukey_hsd(scores)[1].min() <= ALPHA
-        first, second = np.transpose(list(combinations(range(scores.shape[1]), 2)))
-        raw = mean_estimate(scores[:, first] - scores[:, second]).p().min()
-        counts["uncorrected t"] += raw <= ALPHA
-    return task, counts
-
-
 def work(task: Task) -> tuple[Task, dict[str, float]]:
     """False alarms of every test, and coverage of the intervals of the difference, in one cell."""
-    if task.null == "four systems":
-        return work_several(task)
     generator = np.random.default_rng(np.random.SeedSequence([2019, task.seed]))
     counts: dict[str, float] = {}
     for draw in range(task.draws):
@@ -213,7 +152,7 @@ def main() -> None:
     parser.add_argument("--matrices", type=Path, help="folder of topic x system CSV files")
     parser.add_argument("--draws", type=int, default=20_000, help="null draws for each row")
     parser.add_argument("--workers", type=int, default=2)
-    nulls = ["equal means", "sign flip", "four systems"]
+    nulls = ["equal means", "sign flip"]
     parser.add_argument("--nulls", nargs="+", default=nulls, choices=nulls)
     parser.add_argument("--units", type=int, nargs="+", default=[25, 50, 100])
     options = parser.parse_args()

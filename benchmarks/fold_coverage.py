@@ -20,20 +20,19 @@ collection, but at most 300. Run it as
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from harness import show
 from heldout.data.collection_files import read_collection
 from heldout.data.scores import Scores
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import coverage_error, standard_error
 from heldout.experiment.systems.base import System
 from heldout.infer.intervals import mean_interval, t_interval
-from heldout.infer.scoring import RETUNED_INTERVAL, Means
+from heldout.infer.scoring import Means
 from heldout.measure.names import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
@@ -61,41 +60,15 @@ ROUNDING = 1e-12
 """A truth this close to a bound is inside: equal systems have intervals of width 0."""
 
 
-class Design(NamedTuple):
-    """Samples of queries, their size, their folds, and the random seed."""
-
-    draws: int
-    queries: int
-    folds: int
-    seed: int
-
-
-class CoverageRow(NamedTuple):
-    """The coverage of one kind of interval, of a system or of the difference of two.
-
-    `default`: heldout reports it. `bias`: mean of estimate − truth. `claims`, `wrong`: the share of
-    intervals of differences without 0, and of those with the wrong sign.
-    """
-
-    system: str
-    minus: str
-    method: str
-    default: bool
-    truth: float
-    bias: float
-    se: float
-    coverage: float
-    coverage_se: float
-    width: float
-    claims: float | None
-    wrong: float | None
-
-
-class _Drawn(NamedTuple):
+class Drawn(NamedTuple):
     """An interval, and the value it should include."""
 
     interval: Interval
     truth: float
+
+
+Key = tuple[str, str, str]
+"""A system, the one that is subtracted (or nothing), and the kind of interval."""
 
 
 def query_scores(candidates: Candidates, measure: Measure) -> Floats:
@@ -106,20 +79,7 @@ def query_scores(candidates: Candidates, measure: Measure) -> Floats:
     return found
 
 
-def coverage_rows(systems: Mapping[str, Floats], design: Design) -> list[CoverageRow]:
-    """One row per system, two per difference of which one system is tuned, one per other."""
-    drawn: dict[tuple[str, str, str], list[_Drawn]] = {}
-    for draw in range(design.draws):
-        for key, found in _draw(systems, design, draw).items():
-            drawn.setdefault(key, []).append(found)
-    retuned = {key[:2] for key in drawn if key[2] == RETUNED_INTERVAL}
-    return [
-        _row(key, found, default=key[2] == RETUNED_INTERVAL or key[:2] not in retuned)
-        for key, found in drawn.items()
-    ]
-
-
-def _folds(size: int, folds: int, generator: np.random.Generator) -> Sides:
+def folds_of(size: int, folds: int, generator: np.random.Generator) -> Sides:
     """Random folds, and at the end a split that trains on all data."""
     own = generator.permutation(size) % folds
     parts = [np.flatnonzero(own == fold) for fold in range(folds)]
@@ -129,22 +89,21 @@ def _folds(size: int, folds: int, generator: np.random.Generator) -> Sides:
     return Sides(tuple(train), tuple(test), size, shared=True)
 
 
-def _draw(
-    systems: Mapping[str, Floats], design: Design, draw: int
-) -> dict[tuple[str, str, str], _Drawn]:
-    """All intervals of one sample, by system, subtracted system, and method."""
-    size = design.queries
-    generator = np.random.default_rng([design.seed, draw])
+def intervals_of(
+    systems: Mapping[str, Floats], size: int, folds: int, seed: int, draw: int
+) -> dict[Key, Drawn]:
+    """All intervals of one sample of queries."""
+    generator = np.random.default_rng([seed, draw])
     population = next(iter(systems.values())).shape[1]
     queries = generator.integers(population, size=size)
-    sides = _folds(size, design.folds, generator)
+    sides = folds_of(size, folds, generator)
     counts = draw_counts(size, REPLICATES, int(generator.integers(2**31)))
     own, truths, points = {}, {}, {}
     for name, values in systems.items():
         sample, tuned = values[:, queries], len(values) > 1
         chosen = rechoose(sample, sides, np.ones((1, size), np.int64))[0]
         again = rechoose(sample, sides, counts) if tuned else None
-        own[name], points[name] = _held_out(sample, sides, chosen), TunedPoints(sample, again)
+        own[name], points[name] = held_out(sample, sides, chosen), TunedPoints(sample, again)
         truths[name] = float(values[chosen[-1]].mean())
     spreads = choice_spreads(points, sides)
     found = {}
@@ -152,7 +111,7 @@ def _draw(
         interval = mean_interval(values, LEVEL)
         if interval is not None:
             # The method depends on the values drawn: "t", or "Hall" if they are skewed.
-            found[name, "", ""] = _Drawn(interval, truths[name])
+            found[name, "", ""] = Drawn(interval, truths[name])
     for first, second in combinations(systems, 2):
         gaps, truth = own[second] - own[first], truths[second] - truths[first]
         spread = spreads.get((second, first))
@@ -161,21 +120,22 @@ def _draw(
             units, names = tuple(map(str, range(len(gaps)))), (second, first)
             scores = Scores("tuned", names, units, values, choices={names: spread})
             interval = Means(scores).difference((0, 1), LEVEL)
-            found[second, first, interval.method] = _Drawn(interval, truth)
-        found[second, first, "t"] = _Drawn(t_interval(gaps, LEVEL), truth)
+            found[second, first, interval.method] = Drawn(interval, truth)
+        found[second, first, "t"] = Drawn(t_interval(gaps, LEVEL), truth)
     return found
 
 
-def _held_out(sample: Floats, sides: Sides, chosen: Ints) -> Floats:
+def held_out(sample: Floats, sides: Sides, chosen: Ints) -> Floats:
     held_out = np.empty(sample.shape[1])
     for number, (places, _) in zip(chosen.tolist(), sides.test, strict=True):
         held_out[places] = sample[number, places]
     return held_out
 
 
-def _row(key: tuple[str, str, str], drawn: list[_Drawn], *, default: bool) -> CoverageRow:
-    system, minus, method = key
-    method = method or " or ".join(sorted({one.interval.method for one in drawn}, reverse=True))
+def row(key: Key, drawn: list[Drawn]) -> list[str]:
+    """Coverage and width; of differences also the share of claims, and of those of a wrong sign."""
+    system, minus, kind = key
+    methods = " or ".join(sorted({one.interval.method for one in drawn}, reverse=True))
     numbers = np.array([(*one.interval[:3], one.truth) for one in drawn])
     estimate, low, high, truth = numbers.T
     covers = (low - ROUNDING <= truth) & (truth <= high + ROUNDING)
@@ -183,20 +143,11 @@ def _row(key: tuple[str, str, str], drawn: list[_Drawn], *, default: bool) -> Co
     error = estimate - truth
     claimed = np.where(low > ROUNDING, 1, np.where(high < -ROUNDING, -1, 0))
     wrong = (claimed != 0) & (claimed * truth <= ROUNDING)
-    return CoverageRow(
-        system,
-        minus,
-        method,
-        default,
-        float(truth.mean()),
-        float(error.mean()),
-        standard_error(error, alone),
-        float(covers.mean()),
-        coverage_error(covers.tolist(), alone, LEVEL),
-        float((high - low).mean()),
-        float((claimed != 0).mean()) if minus else None,
-        float(wrong.mean()) if minus else None,
-    )
+    cells = [f"{system} − {minus}" if minus else system, kind or methods, f"{truth.mean():+.4f}"]
+    cells.append(f"{error.mean():+.4f} ± {standard_error(error, alone):.4f}")
+    se = coverage_error(covers.tolist(), alone, LEVEL)
+    cells += [f"{covers.mean():.1%} ± {se:.1%}", f"{(high - low).mean():.4f}"]
+    return [*cells, *(f"{np.mean(one):.1%}" if minus else "" for one in (claimed != 0, wrong))]
 
 
 def models(text: str) -> tuple[Model, ...]:
@@ -211,15 +162,6 @@ SYSTEMS = {
     "tuned BM25": models("bm25(k1=0.2:5:10:log, b=0:1:11)"),
     "tuned QL": models("ql-dirichlet(mu=10:10000:13:log)"),
 }
-
-
-def cells(row: CoverageRow) -> list[str]:
-    covers = f"{row.coverage:.1%} ± {row.coverage_se:.1%}"
-    name = f"{row.system} − {row.minus}" if row.minus else row.system
-    bias = f"{row.bias:+.4f} ± {row.se:.4f}"
-    rates = ["" if one is None else f"{one:.1%}" for one in (row.claims, row.wrong)]
-    method = f"**{row.method}**" if row.default else row.method
-    return [name, method, f"{row.truth:+.4f}", bias, covers, f"{row.width:.4f}", *rates]
 
 
 def main() -> None:
@@ -242,19 +184,14 @@ def main() -> None:
             }
             judged = next(iter(scores.values())).shape[1]
             size = options.queries or min(judged, LARGEST)
-            design = Design(options.draws, size, options.folds, options.seed)
-            begin = time.perf_counter()
-            rows = coverage_rows(scores, design)
-            took = time.perf_counter() - begin
-            print(f"{source}, {name}: {took:.0f} s", file=sys.stderr, flush=True)
-            print(
-                f"\n### {collection.name}, {name}: {judged:,} queries, samples of "
-                f"{size}, {design.folds} folds, {design.draws:,} draws\n"
-            )
-            print("| | interval | truth | bias | covers | width | claims | wrong |")
-            print("|---|---|---:|---:|---:|---:|---:|---:|")
-            for row in rows:
-                print(f"| {' | '.join(cells(row))} |", flush=True)
+            drawn: dict[Key, list[Drawn]] = {}
+            for draw in range(options.draws):
+                found = intervals_of(scores, size, options.folds, options.seed, draw)
+                for key, one in found.items():
+                    drawn.setdefault(key, []).append(one)
+            title = f"{collection.name}, {name}: {judged:,} queries, samples of {size}"
+            heads = ["", "interval", "truth", "bias", "covers", "width", "claims", "wrong"]
+            show(title, heads, (row(key, found) for key, found in drawn.items()))
 
 
 if __name__ == "__main__":

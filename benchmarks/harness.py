@@ -1,107 +1,143 @@
-"""Run things side by side: interleaved, the least time of several rounds, memory peaks, JSON."""
+"""Run things side by side: interleaved, the least time of several rounds, memory peaks, tables."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
-import math
 import os
 import platform
+import re
 import subprocess
 import sys
+import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+DATA = Path(__file__).parent / "data"
+RESULTS = Path(__file__).parent / "results"
+HELDOUT = [sys.executable, "-c", "from heldout.cli import main; main()"]
+PACKAGES = ("heldout", "numpy", "scipy", "bm25s", "ir-measures", "pytrec-eval-terrier", "ranx")
 
 Values = dict[str, list[float]]
 """For each query the values of the measures, in a fixed order."""
 
-RESULTS = Path(__file__).parent / "results"
 
-
-@dataclass
-class Timing:
-    """The least time of a contestant in seconds, and its memory peak in MB (None: not known)."""
-
-    seconds: float = math.inf
-    memory: float | None = None
-
-
-class Ended(NamedTuple):
-    """What a program printed and used: seconds, processor seconds, and its memory peak in MB."""
+@dataclass(frozen=True)
+class Ended:
+    """What a program printed and used: seconds, processor seconds, and its memory peaks in MB."""
 
     output: str
     seconds: float
     processor: float
-    memory: float | None
+    memory: float
+    allocated: float = 0.0
+    """The largest anonymous part that was seen: without pages of mapped files (Linux)."""
 
 
-def run_process(command: list[str]) -> tuple[str, float, float | None]:
-    """Run a program; give its output, the time from start to end, and its memory peak in MB."""
-    ended = run_measured(command)
-    return ended.output, ended.seconds, ended.memory
-
-
-def run_measured(command: list[str], environment: Mapping[str, str] | None = None) -> Ended:
-    """Run a program with additions to the environment; give its output and what it used."""
+def run(command: Sequence[object], folder: Path | None = None, **environment: str) -> Ended:
+    """Run a program to its end, with additions to the environment."""
     begin = time.perf_counter()
-    whole = {**os.environ, **(environment or {})}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=whole)
+    process = subprocess.Popen(
+        list(map(str, command)),
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=os.environ | environment,
+    )
     assert process.stdout is not None
+    seen: list[int] = []
+    ended = threading.Event()
+    watcher = threading.Thread(target=_look_on, args=(process.pid, seen, ended))
+    watcher.start()
     output = process.stdout.read()
-    memory, processor = None, math.nan
-    if hasattr(os, "wait4"):
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        processor = usage.ru_utime + usage.ru_stime
-        memory = usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
-    else:
-        process.wait()
+    _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - begin
+    ended.set()
+    watcher.join()
+    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"failed: {' '.join(command)}")
-    return Ended(output, seconds, processor, memory)
+        raise SystemExit(f"failed: {' '.join(map(str, command))}")
+    memory = usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
+    processor = usage.ru_utime + usage.ru_stime
+    return Ended(output, seconds, processor, memory, max(seen, default=0) / 1024)
 
 
-def race(contestants: Mapping[str, Callable[[], float | None]], rounds: int) -> dict[str, Timing]:
-    """Run all contestants in turn, `rounds` times; each may report its memory peak in MB."""
-    timings = {name: Timing() for name in contestants}
+def _look_on(number: int, seen: list[int], ended: threading.Event) -> None:
+    status = Path(f"/proc/{number}/status")
+    while not ended.wait(0.03):
+        try:
+            found = re.search(r"RssAnon:\s+(\d+)", status.read_text())
+        except OSError:
+            return
+        seen += [int(found[1])] if found else []
+
+
+def heldout(*words: object) -> Ended:
+    """Run heldout as a user would."""
+    return run([*HELDOUT, *words])
+
+
+def run_in_turn(commands: Mapping[str, Sequence[object]], rounds: int) -> dict[str, Ended]:
+    """Run all programs in turn, `rounds` times; give the least times and greatest peaks."""
+    found: dict[str, Ended] = {}
     for _ in range(rounds):
-        for name, contestant in contestants.items():
+        for name, command in commands.items():
+            now = run(command)
+            best = found.get(name, now)
+            found[name] = replace(
+                now,
+                seconds=min(now.seconds, best.seconds),
+                processor=min(now.processor, best.processor),
+                memory=max(now.memory, best.memory),
+                allocated=max(now.allocated, best.allocated),
+            )
+    return found
+
+
+def race(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Do all works in turn, `rounds` times; give the least seconds of each."""
+    least = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, work in works.items():
             begin = time.perf_counter()
-            memory = contestant()
-            timings[name].seconds = min(timings[name].seconds, time.perf_counter() - begin)
-            timings[name].memory = memory
-    return timings
+            work()
+            least[name] = min(least[name], time.perf_counter() - begin)
+    return least
 
 
-def differences(ours: Values, theirs: Values, tolerance: float) -> int:
-    """How many values differ by more than a tolerance; queries must be the same."""
+def installed(*modules: str) -> list[str]:
+    """Give the peers that are installed, and name the others."""
+    found = [name for name in modules if importlib.util.find_spec(name)]
+    missing = [name for name in modules if name not in found]
+    if missing:
+        print(f"Not installed, so they do not take part: {', '.join(missing)}", file=sys.stderr)
+    return found
+
+
+def check_equal(name: str, ours: Values, theirs: Values, tolerance: float) -> None:
+    """End the benchmark if a peer has other queries, or values that differ by more than that."""
     if ours.keys() != theirs.keys():
-        raise SystemExit(f"{len(ours)} queries against {len(theirs)}")
-    return sum(
+        raise SystemExit(f"{name}: {len(theirs)} queries, heldout: {len(ours)}")
+    wrong = sum(
         abs(a - b) > tolerance
         for query, values in ours.items()
         for a, b in zip(values, theirs[query], strict=True)
     )
+    if wrong:
+        raise SystemExit(f"{name}: {wrong} values differ from those of heldout")
 
 
-def report(title: str, timings: Mapping[str, Timing], agreement: Mapping[str, str]) -> None:
-    """Print a table of ratios against heldout."""
-    base = timings["heldout"]
-    print(f"\n{title}")
-    print(f"  {'':14}{'seconds':>9}{'ratio':>8}{'MB':>8}{'ratio':>8}  values")
-    for name, timing in timings.items():
-        line = f"  {name:14}{timing.seconds:9.4f}{timing.seconds / base.seconds:7.2f}x"
-        if timing.memory is not None and base.memory is not None:
-            line += f"{timing.memory:8.0f}{timing.memory / base.memory:7.1f}x"
-        else:
-            line += " " * 16
-        print(f"{line}  {agreement.get(name, '')}")
+def show(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table in Markdown, row by row as it is known."""
+    print(f"\n{title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
 
 
 def save(name: str, content: object) -> None:
@@ -114,16 +150,6 @@ def save(name: str, content: object) -> None:
     }
     text = json.dumps({"where": where, "results": content}, indent=2)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-
-
-PACKAGES: Iterable[str] = (
-    "heldout",
-    "numpy",
-    "scipy",
-    "pytrec-eval-terrier",
-    "ir-measures",
-    "ranx",
-)
 
 
 def _version(package: str) -> str | None:

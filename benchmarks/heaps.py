@@ -7,20 +7,16 @@ is the beginning of a large one, and all of them are asked the same queries.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
-from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from zipf import COPIED, spelled
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -32,26 +28,21 @@ TAIL = 1.75
 """The exponent of all rarer words, without an end: the vocabulary grows as n ** (1 / 1.75)."""
 COMMON = 50
 """The most frequent words, which nobody asks for."""
+COPIED = 0.15
+"""Share of tokens that repeat one that the document has before: words come in bursts."""
 QUERY_COUNTS = (100, 1000)
 JUDGED = 10
 CHUNK = 10_000
 _SPREAD = 0.45  # of the logarithm of a document's length
+_SYLLABLES = [first + second for first in "bcdfghjklmnprstvwz" for second in "aeiou"]
 
 
-@dataclass(frozen=True)
-class Shape:
-    """How large a corpus is: documents (or the least bytes of text), and words a document."""
+class Shape(NamedTuple):
+    """How large a corpus is: documents, and words a document."""
 
-    documents: int = 0
+    documents: int
     words: int = 60
-    size: int = 0
     seed: int = 8
-
-    @property
-    def name(self) -> str:
-        """A name for its folder."""
-        extent = f"{self.size}b" if self.size else f"{self.documents}"
-        return f"heaps-{extent}-{self.words}w-{self.seed}"
 
 
 class Corpus(NamedTuple):
@@ -80,9 +71,24 @@ class Chunk(NamedTuple):
     tokens: Ints
     offsets: Ints
 
-    def rows(self) -> Ints:
-        """The document of each token."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+    def texts(self) -> Iterator[str]:
+        """The text of each document."""
+        numbers, places = np.unique(self.tokens, return_inverse=True)
+        words = np.array([spelled(number) for number in numbers.tolist()], dtype=object)
+        tokens = words[places].tolist()
+        for begin, end in pairwise(self.offsets.tolist()):
+            yield " ".join(tokens[begin:end])
+
+
+def spelled(number: int) -> str:
+    """A word for a number: a syllable a digit, so that small numbers (frequent words) are short."""
+    word = ""
+    while True:
+        number, digit = divmod(number, len(_SYLLABLES))
+        word += _SYLLABLES[digit]
+        if not number:
+            return word
+        number -= 1
 
 
 class Words:
@@ -103,19 +109,17 @@ class Words:
 
 
 def chunks(shape: Shape) -> Iterator[Chunk]:
-    """All documents, without an end if only their size in bytes is given."""
+    """All documents."""
     words = Words()
-    first = 0
-    while shape.size or first < shape.documents:
+    for first in range(0, shape.documents, CHUNK):
         rng = np.random.default_rng([shape.seed, shape.words, first // CHUNK])
         middle = np.log(shape.words) - _SPREAD**2 / 2
         lengths = np.clip(rng.lognormal(middle, _SPREAD, CHUNK), 5, 8 * shape.words)
         offsets = np.concatenate(([0], np.cumsum(lengths.astype(np.int64))))
         tokens = _with_bursts(words.draw(rng.random(offsets[-1])), offsets, rng)
         # A whole chunk is drawn always, so that a small corpus is the beginning of a large one.
-        count = CHUNK if shape.size else min(CHUNK, shape.documents - first)
+        count = min(CHUNK, shape.documents - first)
         yield Chunk(first, tokens[: offsets[count]], offsets[: count + 1])
-        first += count
 
 
 def _with_bursts(tokens: Ints, offsets: Ints, rng: np.random.Generator) -> Ints:
@@ -129,73 +133,29 @@ def _with_bursts(tokens: Ints, offsets: Ints, rng: np.random.Generator) -> Ints:
     return found
 
 
-def texts(chunk: Chunk) -> Iterator[str]:
-    """The text of each document."""
-    numbers, places = np.unique(chunk.tokens, return_inverse=True)
-    words = np.array([spelled(number) for number in numbers.tolist()], dtype=object)
-    tokens = words[places].tolist()
-    for begin, end in pairwise(chunk.offsets.tolist()):
-        yield " ".join(tokens[begin:end])
+class Query(NamedTuple):
+    """Words, and documents that are judged relevant: that of the words, and some by chance."""
+
+    words: Ints
+    judged: Ints
 
 
-def ask(chunk: Chunk, count: int, seed: int) -> list[Ints]:
+def ask(chunk: Chunk, count: int, seed: int) -> list[Query]:
     """Queries: two to six words of a document each."""
     rng = np.random.default_rng([seed, 1])
-    found: list[Ints] = []
+    documents = len(chunk.offsets) - 1
+    found: list[Query] = []
     while len(found) < count:
-        at = int(rng.integers(len(chunk.offsets) - 1))
+        at = int(rng.integers(documents))
         words = np.unique(chunk.tokens[chunk.offsets[at] : chunk.offsets[at + 1]])
         words = words[words >= COMMON]
         wanted = int(rng.integers(2, 7))
         if len(words) >= wanted:
-            found.append(rng.choice(words, wanted, replace=False))
+            asked = rng.choice(words, wanted, replace=False)
+            # Of a generator of its own: the words stay the same for other judgements.
+            others = np.random.default_rng([seed, 2, len(found)]).integers(documents, size=JUDGED)
+            found.append(Query(asked, np.unique(np.append(others[1:], at))))
     return found
-
-
-@dataclass
-class Judge:
-    """Keeps the documents that hold most words of each query; chance decides between equals."""
-
-    queries: list[Ints]
-    seed: int
-    best: list[Ints] = field(default_factory=list)
-    values: list[NDArray[np.float64]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.words = np.unique(np.concatenate(self.queries))
-        self.best = [np.empty(0, np.int64) for _ in self.queries]
-        self.values = [np.empty(0) for _ in self.queries]
-
-    def see(self, chunk: Chunk) -> None:
-        """Look at more documents."""
-        rng = np.random.default_rng([self.seed, 2, chunk.first])
-        holders = self._holders(chunk)
-        for number, query in enumerate(self.queries):
-            having = [holders[at] for at in np.searchsorted(self.words, query).tolist()]
-            rows, counts = np.unique(np.concatenate(having), return_counts=True)
-            # The values go on with the chunk: nobody holds all documents.
-            value = np.append(self.values[number], counts + rng.random(len(rows)))
-            documents = np.append(self.best[number], rows + chunk.first)
-            top = np.argsort(-value, kind="stable")[:JUDGED]
-            self.best[number], self.values[number] = documents[top], value[top]
-
-    def _holders(self, chunk: Chunk) -> list[Ints]:
-        """The documents of a chunk that hold each word of the queries."""
-        place = np.searchsorted(self.words, chunk.tokens)
-        place[place == len(self.words)] = 0
-        held = np.flatnonzero(self.words[place] == chunk.tokens)
-        count = len(chunk.offsets) - 1
-        pairs = np.unique(place[held] * count + chunk.rows()[held])
-        cuts = np.searchsorted(pairs, np.arange(1, len(self.words)) * count)
-        return np.split(pairs % count, cuts)
-
-    def lines(self, count: int) -> Iterator[str]:
-        """Judgements of the first queries: 2 for documents with more than half of the words."""
-        for number in range(count):
-            half = len(self.queries[number]) / 2
-            found = zip(self.best[number].tolist(), self.values[number].tolist(), strict=True)
-            for document, value in sorted(found):
-                yield f"q{number:04} 0 {name(document)} {1 + (int(value) > half)}\n"
 
 
 def name(document: int) -> str:
@@ -205,7 +165,7 @@ def name(document: int) -> str:
 
 def make(folder: Path, shape: Shape) -> Corpus:
     """Write a corpus, its queries and judgements, unless they are there."""
-    target = folder / shape.name
+    target = folder / f"heaps-{shape.documents}-{shape.words}w-{shape.seed}"
     if not target.exists():
         aside = target.with_name(target.name + ".tmp")
         shutil.rmtree(aside, ignore_errors=True)
@@ -216,40 +176,20 @@ def make(folder: Path, shape: Shape) -> Corpus:
 
 
 def _write(corpus: Corpus, shape: Shape) -> None:
-    judge = None
+    queries: list[Query] = []
     with corpus.documents.open("w", encoding="ascii", newline="\n") as file:
         for chunk in chunks(shape):
-            if judge is None:
-                judge = Judge(ask(chunk, max(QUERY_COUNTS), shape.seed), shape.seed)
-            judge.see(chunk)
+            queries = queries or ask(chunk, max(QUERY_COUNTS), shape.seed)
             # Spelled words have nothing that JSON would write in another way.
             file.writelines(
                 f'{{"_id": "{name(number)}", "text": "{text}"}}\n'
-                for number, text in enumerate(texts(chunk), chunk.first)
+                for number, text in enumerate(chunk.texts(), chunk.first)
             )
-            if shape.size and file.tell() >= shape.size:
-                break
-    assert judge is not None
     for count in QUERY_COUNTS:
-        with corpus.queries(count).open("w", encoding="ascii", newline="\n") as file:
-            for number, query in enumerate(judge.queries[:count]):
-                text = " ".join(map(spelled, query.tolist()))
-                file.write(json.dumps({"_id": f"q{number:04}", "text": text}) + "\n")
-        with corpus.qrels(count).open("w", encoding="ascii", newline="\n") as file:
-            file.writelines(judge.lines(count))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Make a corpus whose vocabulary keeps growing.")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--documents", type=int, default=0)
-    parser.add_argument("--words", type=int, default=60, help="words a document (default 60)")
-    parser.add_argument("--bytes", type=int, default=0, help="in place of the documents")
-    options = parser.parse_args()
-    if not options.documents and not options.bytes:
-        parser.error("give --documents or --bytes")
-    print(make(options.folder, Shape(options.documents, options.words, options.bytes)).folder)
-
-
-if __name__ == "__main__":
-    main()
+        asked, judged = [], []
+        for number, query in enumerate(queries[:count]):
+            text = " ".join(map(spelled, query.words.tolist()))
+            asked.append(json.dumps({"_id": f"q{number:04}", "text": text}))
+            judged += [f"q{number:04} 0 {name(one)} 1" for one in query.judged.tolist()]
+        for path, lines in ((corpus.queries(count), asked), (corpus.qrels(count), judged)):
+            path.write_text("\n".join(lines) + "\n", encoding="ascii", newline="\n")

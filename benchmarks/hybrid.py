@@ -1,52 +1,38 @@
 """Hybrid search (BM25 and latent semantic analysis): what tuning on the test data claims.
 
-``queries``: choose normalisation and weight on a few queries, and report the gain over BM25 on the
-same queries (claimed), in five folds of them (held out), and on all other queries (real).
+Choose normalisation and weight on a few queries, and report the gain over BM25 on the same queries
+(claimed), in five folds of them (held out), and on all other queries (real). The vectors are fitted
+on all documents, without queries and judgements.
 
-``documents``: the documents are shuffled and cut into two halves; each is the sample once. Fusions
-are tuned in five document folds of the sample; the truth is the score of the selected parameters on
-the other half. Standard errors are clustered by shuffle. The vectors are those of a fixed model:
-they are fitted on all documents, without queries and judgements.
-
-    python benchmarks/hybrid.py queries pydocs
-    python benchmarks/hybrid.py documents --shuffles 100 CRANFIELD
-    python benchmarks/hybrid.py documents --shuffles 25 --queries 300 SCIFACT pydocs
+    python benchmarks/hybrid.py pydocs
 """
 
 from __future__ import annotations
 
 import argparse
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.decomposition import TruncatedSVD  # type: ignore[import-untyped]
 from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
 
 import heldout
-from bias_study import some_queries
-from heldout.data.collection import Collection
+from harness import show
 from heldout.data.collection_files import read_collection
-from heldout.experiment.studies.bias import standard_error
 from heldout.resample.plans import KFold
 from heldout.tune.choice import choose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from heldout.data.collection import Collection
+
     Floats = NDArray[np.float64]
 
 NORMS = ("minmax", "max", "sum", "zscore", "rank")
 WEIGHTS = [round(at / 20, 2) for at in range(21)]
 SAMPLES = (25, 50, 100, 300)
-DRAWS = 2000
-MEASURES = ("nDCG@10",)
-SYSTEMS = (
-    "minmax=wsum(bm25, lsa, norm=minmax, w=0:1:11)",
-    "zscore=wsum(bm25, lsa, norm=zscore, w=0:1:11)",
-    "rank=wsum(bm25, lsa, norm=rank, w=0:1:11)",
-    "rrf=rrf(bm25, lsa, k=1,10,60)",
-)
 
 
 def vectors(collection: Collection, dims: int) -> tuple[heldout.Embeddings, heldout.Embeddings]:
@@ -71,22 +57,15 @@ def claims(collection: Collection, options: argparse.Namespace) -> None:
     ]
     table = np.stack([_per_query(collection, run) for run in fused])
     bm25 = _per_query(collection, lexical)
-    print(f"{collection.name}: {table.shape[1]} queries, {len(points)} settings, {DRAWS} samples")
-    best = int(table.mean(axis=1).argmax())
-    print(
-        f"BM25 {bm25.mean():.4f}, LSA {_per_query(collection, dense).mean():.4f}, best setting on "
-        f"all queries {points[best]} {table[best].mean():.4f}\n"
-    )
-    print("| queries | claimed | held-out | real | losses |")
-    print("|---|---|---|---|---|")
-    for size in SAMPLES:
-        rows = np.array([_one_claim(table, bm25, size, draw) for draw in range(DRAWS)])
-        claimed, held_out, real = rows.mean(axis=0)
-        print(
-            f"| {size} | {claimed:+.4f} | {held_out:+.4f} | {real:+.4f} "
-            f"| {(rows[:, 2] < 0).mean():.1%} |",
-            flush=True,
-        )
+    rows = (_mean_claim(table, bm25, size, options.draws) for size in SAMPLES if size < len(bm25))
+    heads = ["queries", "claimed", "held-out", "real", "losses"]
+    show(f"{collection.name}: {table.shape[1]} queries, {len(points)} settings", heads, rows)
+
+
+def _mean_claim(table: Floats, bm25: Floats, size: int, draws: int) -> list[str]:
+    rows = np.array([_one_claim(table, bm25, size, draw) for draw in range(draws)])
+    losses = f"{(rows[:, 2] < 0).mean():.1%}"
+    return [str(size), *(f"{gain:+.4f}" for gain in rows.mean(axis=0)), losses]
 
 
 def _per_query(collection: Collection, run: heldout.Run) -> Floats:
@@ -112,99 +91,14 @@ def _one_claim(table: Floats, bm25: Floats, size: int, draw: int) -> tuple[float
     )
 
 
-def part_of(collection: Collection, rows: NDArray[np.int64]) -> Collection:
-    """A collection of some of the documents, with their judgements."""
-    pairs = list(collection.documents.pairs())
-    ids, texts = zip(*(pairs[at] for at in rows.tolist()), strict=True)
-    known = set(ids)
-    judged = {
-        query: {one: grade for one, grade in grades.items() if one in known}
-        for query, grades in collection.qrels.to_dict().items()
-    }
-    qrels = heldout.Qrels.of({query: one for query, one in judged.items() if one})
-    documents = dict(zip(ids, texts, strict=True))
-    return Collection(documents, collection.queries, qrels, name=collection.name)
-
-
-def one_sample(
-    sample: Collection, others: Collection, dense: tuple[heldout.Embeddings, heldout.Embeddings]
-) -> Floats:
-    """Systems × measures × (held-out estimate, training score) − score on the other documents."""
-    lsa = heldout.System.of("vectors", "lsa", parts=dense)
-    results = heldout.Experiment(
-        collection=sample,
-        systems=["bm25(k1=0.5:2:4)", lsa, *SYSTEMS],
-        by="document",
-        plan=KFold(5),
-        measures=list(MEASURES),
-        replicates=100,
-    ).run()
-    shipped = {one["name"]: one["ship"] or {} for one in results.summary}
-    index = heldout.Index.build(others.documents)
-    model = f"bm25(k1={shipped['bm25']['k1']:g})"
-    documents = dense[0].rows(others.documents.ids, "documents")
-    parts = [
-        heldout.search(index, others.queries, model),
-        heldout.rank_vectors(*dense, document_rows=documents),
-    ]
-    rows = []
-    for name in results.systems:
-        run = parts[("bm25", "lsa").index(name)] if name in ("bm25", "lsa") else None
-        if run is None:
-            run = _fused(parts, name, shipped[name])
-        found = heldout.evaluate(others.qrels, run, list(MEASURES))
-        row = []
-        for measure in MEASURES:
-            estimate, truth = results.estimate(name, measure), float(found.value(measure))  # type: ignore[arg-type]
-            scores = (estimate["value"], estimate["train"])
-            row.append([np.nan if one is None else float(one) - truth for one in scores])
-        rows.append(row)
-    return np.array(rows)
-
-
-def _fused(parts: list[heldout.Run], name: str, given: dict[str, Any]) -> heldout.Run:
-    if "w" in given:
-        weights = [given["w"], 1 - given["w"]]
-        return heldout.fuse(parts, "wsum", norm=name, weights=weights, depth=1000)
-    return heldout.fuse(parts, name, k=given.get("k"), depth=1000)
-
-
-def new_documents(collection: Collection, options: argparse.Namespace) -> None:
-    """Print the bias of each system at equal size."""
-    dense, size = vectors(collection, options.dims), len(collection.documents)
-    found = []
-    for shuffle in range(options.shuffles):
-        order = np.random.default_rng([options.seed, shuffle]).permutation(size)
-        halves = [part_of(collection, order[: size // 2]), part_of(collection, order[size // 2 :])]
-        found += [one_sample(one, other, dense) for one, other in (halves, halves[::-1])]
-    table, shuffles = np.stack(found), np.repeat(np.arange(options.shuffles), 2)
-    names = ["bm25", "lsa", *(text.partition("=")[0] for text in SYSTEMS)]
-    for row, name in enumerate(names):
-        for column, measure in enumerate(MEASURES):
-            bias, optimism = table[:, row, column].T
-            print(
-                f"| {collection.name} | {name} | {measure} | {len(bias)} | {bias.mean():+.4f} ± "
-                f"{standard_error(bias, shuffles):.4f} | {optimism.mean():+.4f} ± "
-                f"{standard_error(optimism, shuffles):.4f} |",
-                flush=True,
-            )
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=["queries", "documents"])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("collections", nargs="+", help="names or paths")
-    parser.add_argument("--shuffles", type=int, default=25)
-    parser.add_argument("--queries", type=int, help="random queries to use (default: all)")
-    parser.add_argument("--dims", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--draws", type=int, default=2000, help="samples of queries")
+    parser.add_argument("--dims", type=int, default=300)
     options = parser.parse_args()
-    if options.what == "documents":
-        print("| collection | system | measure | samples | held-out − truth | training − truth |")
-        print("|---|---|---|---|---|---|")
     for source in options.collections:
-        collection = some_queries(read_collection(source), options.queries)
-        (claims if options.what == "queries" else new_documents)(collection, options)
+        claims(read_collection(source), options)
 
 
 if __name__ == "__main__":

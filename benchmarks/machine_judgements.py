@@ -23,8 +23,8 @@ a file human.qrels and a folder machine/.
 from __future__ import annotations
 
 import argparse
-import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,12 +32,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 import heldout
-from harness import save
+from harness import save, show
 from heldout import Analyzer, Index, Model, Qrels
 from heldout.data.scores import MachineScores
 from heldout.infer.intervals import DIFFERING
-from heldout.infer.prediction_powered import combined_means, replicated_statistics
-from heldout.infer.romano_wolf import draw_weights, romano_wolf
+from heldout.infer.prediction_powered import combined_means
+from heldout.infer.romano_wolf import romano_wolf
 from heldout.retrieve.search import search
 
 Array = np.ndarray
@@ -55,13 +55,11 @@ HOSTILE, MODEL = "hostile", "willia-umbrela1"
 """The machine that favours a system, and the one that it is made of."""
 
 REPLICATES, DRAWN = 199, 50
-"""Replicates of a draw, and draws at once."""
+"""Replicates of a comparison, and draws at once."""
 
 COPIES = {"cranfield": 2, "scifact": 2, "trec-covid": 10}
 """How often the queries are repeated, each time with other errors of the machines."""
 
-LOW, HIGH = 0.92, 0.98
-LARGEST_RATE = 0.055
 MODELS = {
     "bm25": Model.make("bm25", k1=0.9, b=0.4),
     "bm25-long": Model.make("bm25", k1=2.0, b=0.9),
@@ -199,7 +197,7 @@ def cells(one: Population, n: int, draws: int, seed: int) -> list[Cell]:
             generator.integers(0, queries, (n, size)),
             generator.integers(0, queries, (MACHINE_PER_HUMAN * n, size)),
         )
-        for size in [BATCH] * (draws // BATCH)
+        for size in [min(BATCH, draws)] * max(draws // BATCH, 1)
     ]
     result = []
     for machine, given in one.machines.items():
@@ -259,56 +257,14 @@ def family_rate(
         human = human - human.mean(0)
     generator = np.random.default_rng([n, 5])
     claims = 0
-    for size in [DRAWN] * (draws // DRAWN):
+    for size in [min(DRAWN, draws)] * max(draws // DRAWN, 1):
         rows = generator.choice(len(human), (size, n), p=chances)
         extra = generator.choice(len(human), (size, MACHINE_PER_HUMAN * n), p=chances)
-        claims += any_claim(human[rows], given[rows], given[extra], generator)
+        for draw in range(size):
+            part = MachineScores(given[rows[draw]], given[extra[draw]])
+            found = romano_wolf(human[rows[draw]], machine=part, replicates=REPLICATES, seed=draw)
+            claims += bool(np.nanmin(found.p) <= 0.05 + 1e-12)
     return claims / draws
-
-
-def any_claim(human: Array, known: Array, extra: Array, generator: np.random.Generator) -> int:
-    """Draws (of draws x queries x systems) with a significant pair: Romano-Wolf, all at once.
-
-    The smallest p-value of the step-down procedure is that of the largest statistic, compared with
-    the largest statistics of all pairs in the replicates. `check_claims` compares it with
-    `romano_wolf`, which does one draw at a time.
-    """
-    size, n, _ = human.shape
-    y, f, g = (_pairs(each) for each in (human, known, extra))  # draws x pairs x queries
-    means = combined_means(*(part.reshape(-1, part.shape[-1]).T for part in (y, f, g)))
-    mean, error = (each.reshape(size, -1) for each in means.estimate[:2])
-    few = means.differ.reshape(size, -1) < DIFFERING
-    # The draws have different queries, so they can share the random numbers of the replicates.
-    drawn, drawn_extra = (draw_weights(generator, part.shape[-1], REPLICATES) for part in (f, g))
-    found = replicated_statistics(y, f, g, drawn, drawn_extra, error)
-    found[few] = generator.standard_t(n - 1, (int(few.sum()), REPLICATES))
-    found[error == 0] = 0.0
-    constant = ((error == 0) & (np.abs(mean) > 1e-12)).any(1)
-    observed = np.divide(np.abs(mean), error, out=np.zeros_like(mean), where=error > 0).max(1)
-    reached = (np.abs(found).max(1) >= observed[:, None] - 1e-9).sum(1)
-    return int(((reached + 1 <= 0.05 * (REPLICATES + 1)) | constant).sum())
-
-
-def _pairs(values: Array) -> Array:
-    first, second = np.triu_indices(values.shape[-1], 1)
-    gaps = np.moveaxis(values[..., second] - values[..., first], -1, -2)
-    gaps[np.abs(gaps) < 1e-12] = 0.0
-    return np.ascontiguousarray(gaps)
-
-
-def check_claims(one: Population, measure: str, n: int = 25, draws: int = 300) -> None:
-    """Check that draws at once give the claims of `romano_wolf`, but for random numbers."""
-    human, given = (part[measure][:, :4] for part in (one.human, one.machines[MODEL]))
-    generator, claims = np.random.default_rng(1), 0
-    rows = generator.integers(0, len(human), (draws, n))
-    extra = generator.integers(0, len(human), (draws, MACHINE_PER_HUMAN * n))
-    for draw in range(draws):
-        part = MachineScores(given[rows[draw]], given[extra[draw]])
-        table = romano_wolf(human[rows[draw]], machine=part, replicates=REPLICATES, seed=draw)
-        claims += bool(np.nanmin(table.p) <= 0.05 + 1e-12)
-    at_once = any_claim(human[rows], given[rows], given[extra], generator)
-    print(f"{one.name}, {measure}: {claims} claims of {draws} by romano_wolf, {at_once} at once")
-    assert abs(claims - at_once) <= 0.05 * draws
 
 
 def tilted(gaps: Array) -> Array:
@@ -324,66 +280,44 @@ def tilted(gaps: Array) -> Array:
 
 
 def show_coverage(every: list[Cell]) -> None:
-    print("\n| population | n | estimate | cells | mean | least | greatest | human only: least |")
-    print("|---|---:|---|---:|---:|---:|---:|---:|")
     groups: dict[tuple[str, int, str], list[Cell]] = {}
     for cell in every:
         kind = "difference" if cell.difference else "one system"
         kind += ", few differ" if cell.warned else ""
         groups.setdefault((cell.population, cell.n, kind), []).append(cell)
-    for (name, n, kind), part in groups.items():
+    rows = []
+    for key, part in groups.items():
         rates = np.array([cell.coverage for cell in part])
         least = min(cell.human_coverage for cell in part)
-        print(
-            f"| {name} | {n} | {kind} | {len(part)} | {rates.mean():.3f} | {rates.min():.3f} "
-            f"| {rates.max():.3f} | {least:.3f} |"
-        )
-    print("\nCells without the warning few-differ that are outside the limits:")
-    for cell in every:
-        false = cell.difference and 1 - cell.coverage > LARGEST_RATE
-        if not cell.warned and (false or not LOW <= cell.coverage <= HIGH):
-            print(
-                f"  {cell.population} {cell.machine} {cell.measure} n={cell.n} "
-                f"{cell.difference or 'one system'}: {cell.coverage:.4f} "
-                f"(human only {cell.human_coverage:.4f})"
-            )
+        shown = (rates.mean(), rates.min(), rates.max(), least)
+        rows.append([*key, len(part), *(f"{one:.3f}" for one in shown)])
+    heads = ["population", "n", "estimate", "cells", "mean", "least", "greatest"]
+    show("Coverage of combined estimates", [*heads, "human only: least"], rows)
 
 
 def show_gain(every: list[Cell], n: int) -> None:
-    print(f"\nEffective queries for {n} with human judgements, mean over three measures:")
-    names = list(dict.fromkeys(cell.population for cell in every))
-    heads = [f"{name}, {kind}" for name in names for kind in ("one system", "difference")]
-    print(f"| machine | {' | '.join(heads)} |")
-    print(f"|---|{'---:|' * len(heads)}")
-    for machine in dict.fromkeys(cell.machine for cell in every):
-        row = []
-        for name in names:
-            for single in (True, False):
-                gains = [
-                    cell.gain
-                    for cell in every
-                    if (cell.population, cell.machine, cell.n) == (name, machine, n)
-                    and (not cell.difference) is single
-                ]
-                row.append(f"{n * np.mean(gains):.0f}")
-        print(f"| {machine} | {' | '.join(row)} |")
+    gains: dict[str, dict[tuple[str, bool], list[float]]] = {}
+    for cell in every:
+        if cell.n == n:
+            row = gains.setdefault(cell.machine, {})
+            row.setdefault((cell.population, bool(cell.difference)), []).append(cell.gain)
+    keys = sorted(next(iter(gains.values())))
+    heads = [f"{name}, {'difference' if pair else 'one system'}" for name, pair in keys]
+    rows = [
+        [machine, *(f"{n * np.mean(row[key]):.0f}" for key in keys)]
+        for machine, row in gains.items()
+    ]
+    show(f"Effective queries for {n} with human judgements", ["machine", *heads], rows)
 
 
-def show_several(several: list[Population], draws: int) -> list[tuple[object, ...]]:
-    print(f"\nFalse claims about four systems (Romano-Wolf, all pairs; {draws:,} draws):")
-    print("| population | machine | null | measure | n = 25 | n = 50 | n = 100 |")
-    print("|---|---|---|---|---:|---:|---:|")
+def show_several(several: list[Population], draws: int) -> list[list[object]]:
+    rows: list[list[object]] = []
     cases = [(machine, "shifted") for machine in several[0].machines] + [(MODEL, "tilted")]
-    rows: list[tuple[object, ...]] = []
-    for one in several:
-        check_claims(one, "nDCG@10")
-    for machine, null in cases:
-        for one in several:
-            for measure in MEASURES:
-                rates = [family_rate(one, machine, measure, n, draws, null) for n in (25, 50, 100)]
-                rows.append((one.name, machine, null, measure, *rates))
-                shown = " | ".join(f"{rate:.3f}" for rate in rates)
-                print(f"| {one.name} | {machine} | {null} | {measure} | {shown} |", flush=True)
+    for (machine, null), one, measure in product(cases, several, MEASURES):
+        rates = [family_rate(one, machine, measure, n, draws, null) for n in (25, 50, 100)]
+        rows.append([one.name, machine, null, measure, *(f"{rate:.3f}" for rate in rates)])
+    heads = ["population", "machine", "null", "measure", "n = 25", "n = 50", "n = 100"]
+    show(f"Draws with a false claim about four systems, of {draws:,}", heads, rows)
     return rows
 
 
@@ -414,10 +348,8 @@ def main() -> None:
     if options.example:
         write_example(options.data, options.judgements, options.example)
         return
-    begin = time.process_time()
     names = ("cranfield", "scifact", "trec-covid")
     several = [population(name, options.data, options.judgements) for name in names]
-    print(f"populations: {time.process_time() - begin:.0f} CPU seconds")
     found: dict[str, object] = {}
     if options.part != "several":
         every = [
@@ -429,10 +361,8 @@ def main() -> None:
         show_coverage(every)
         show_gain(every, 50)
         found["cells"] = [cell._asdict() for cell in every]
-        print(f"\n{len(every)} cells: {time.process_time() - begin:.0f} CPU seconds")
     if options.part != "coverage":
         found["several"] = show_several(several, options.draws)
-        print(f"\n{time.process_time() - begin:.0f} CPU seconds")
     save("machine_judgements", found)
 
 

@@ -11,8 +11,6 @@ has two worker processes. The numbers in docs/running.md come from
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import random
 import shutil
 import signal
@@ -23,23 +21,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
-WORDS = [f"w{number}" for number in range(60)]
-RANKER = """
-def rank(train, test, power=1.0):
-    found = {}
-    queries = test.collection.queries
-    for query, text in zip(queries.ids, queries.texts, strict=True):
-        words = set(text.split())
-        scores = {
-            one: sum(word in words for word in body.split()) / len(body.split()) ** power
-            for one, body in test.collection.documents.pairs()
-        }
-        found[query] = {one: score for one, score in scores.items() if score}
-    return found
-"""
+from harness import HELDOUT
+from reference_data import write_files
+from workers import digests
+
 EXPERIMENT = """
 measures = ["nDCG@10", "AP"]
-collection = {source = "docs.jsonl", queries = "queries.tsv", qrels = "qrels"}
+collection = "small"
 plan = {folds = 5, repeats = 2}
 
 [[systems]]
@@ -48,30 +36,8 @@ system = "bm25(k1=0.1:3:60, b=0.25,0.5,0.75)"
 
 [[systems]]
 name = "mine"
-system = "ranker.py:rank(power=0.0,0.25,0.5,0.75,1.0)"
+system = "rankers.py:rank(power=0.0,0.25,0.5,0.75,1.0)"
 """
-
-
-def write_experiment(folder: Path) -> None:
-    draw = random.Random(1)  # noqa: S311 - no secret
-    texts = {
-        f"d{number:03}": " ".join(draw.choices(WORDS, k=draw.randint(5, 40)))
-        for number in range(200)
-    }
-    asked = {f"q{number:02}": " ".join(draw.sample(WORDS, 3)) for number in range(30)}
-    lines = [json.dumps({"_id": one, "text": text}) for one, text in texts.items()]
-    (folder / "docs.jsonl").write_text("\n".join(lines) + "\n")
-    lines = [f"{one}\t{text}" for one, text in asked.items()]
-    (folder / "queries.tsv").write_text("\n".join(lines) + "\n")
-    lines = [
-        f"{query} 0 {doc} 1"
-        for query, words in asked.items()
-        for doc, text in texts.items()
-        if len(set(words.split()) & set(text.split())) > 1 and draw.random() < 0.7
-    ]
-    (folder / "qrels").write_text("\n".join(lines) + "\n")
-    (folder / "ranker.py").write_text(RANKER)
-    (folder / "experiment.toml").write_text(EXPERIMENT)
 
 
 def start(folder: Path, place: str, number: int) -> subprocess.Popen[bytes]:
@@ -81,21 +47,12 @@ def start(folder: Path, place: str, number: int) -> subprocess.Popen[bytes]:
     # To a file: a worker that outlives a killed run would keep a pipe open.
     with (folder / "said").open("wb") as said:
         return subprocess.Popen(
-            [sys.executable, "-c", "from heldout.cli import main; main()", *command],
+            [*HELDOUT, *command],
             cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=said,
             start_new_session=True,
         )
-
-
-def digests(place: Path) -> dict[str, str]:
-    """Of all files but the timings."""
-    return {
-        one.name: hashlib.sha256(one.read_bytes()).hexdigest()
-        for one in sorted(place.iterdir())
-        if one.name != "timings.json"
-    }
 
 
 def state_of(place: Path) -> str:
@@ -133,7 +90,8 @@ def main() -> None:
     draw = random.Random(options.seed)  # noqa: S311 - no secret
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_experiment(folder)
+        write_files(folder)
+        (folder / "experiment.toml").write_text(EXPERIMENT)
         start(folder, "warm", 0).wait()  # compiled code is cached now
         begin = time.perf_counter()
         if start(folder, "whole", 0).wait():

@@ -1,184 +1,59 @@
 """How long a page takes to make, how large it is, and how soon a reader can use it.
 
-Results are made up: 250 queries x 5 systems, and 5,000 x 20, with ten documents a list out of
-100,000, and texts. Goals: 250 x 5 in 5 s and 5 MB, 5,000 x 20 in 30 s.
+Results are those of an experiment with runs of ten documents a query, made up: 250 queries × 5
+systems, and 5,000 × 20, with the texts of 100,000 documents. Goals: 250 × 5 in 5 s and 5 MB,
+5,000 × 20 in 30 s.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import resource
+import argparse
+import json
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-SIZES = ((250, 5), (5000, 20))
-DOCUMENTS = 100_000
+from harness import heldout
+
 CLICK = """(name) => {
   const begin = performance.now();
   document.querySelector(name).click();
   document.body.offsetHeight;  // until it is laid out
   return performance.now() - begin;
 }"""
+FILLER = "with some words that say little " * 8
 
 
-def main() -> None:
-    context = multiprocessing.get_context("spawn")  # a process each: its own memory peak
-    with tempfile.TemporaryDirectory() as folder:
-        for queries, systems in SIZES:
-            path = Path(folder) / f"{queries}x{systems}.html"
-            child = context.Process(target=measure, args=(queries, systems, str(path)))
-            child.start()
-            child.join()
-            if child.exitcode:
-                sys.exit(child.exitcode)
-            browse(path)
-
-
-def measure(queries: int, systems: int, path: str) -> None:
-    from heldout.report.page import page
-    from heldout.report.page.render import write_page
-
-    results, collection = make(queries, systems)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begin = time.perf_counter()
-    text = page(results, collection=collection, title="benchmark")
-    write_page(path, text)
-    end = time.perf_counter()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    size = Path(path).stat().st_size / 1e6
-    print(
-        f"{queries:,} queries x {systems} systems: {end - begin:.1f} s, {size:.1f} MB, "
-        f"memory peak {peak / 1024:.0f} MB ({before / 1024:.0f} MB before)",
-        flush=True,
-    )
-
-
-def make(queries: int, systems: int) -> tuple[Any, Any]:
-    """Results as an experiment leaves them, without the experiment."""
-    import polars as pl
-
-    from heldout.data.collection import Collection
-    from heldout.experiment.results.results import Results
-
+def write(folder: Path, queries: int, systems: int, documents: int) -> list[str]:
+    """Write a collection and runs, and return the options that name the runs."""
     rng = np.random.default_rng(0)
-    units = [f"q{n}" for n in range(queries)]
-    names = [f"system-{k}" for k in range(systems)]
-    ease = rng.beta(1.2, 1.5, (queries, 1))
-    shift = np.linspace(0, 0.04, systems)
-    scores = np.clip(ease + rng.normal(0, 0.12, (queries, systems)) + shift, 0, 1)
-    folds = np.arange(queries) % 10
-    place = {
-        "system": np.repeat(names, queries),
-        "repeat": np.zeros(queries * systems, np.int32),
-        "fold": np.tile(folds, systems).astype(np.int32),
-        "other": pl.Series([None] * (queries * systems), dtype=pl.Int32),
-        "run": pl.Series([None] * (queries * systems), dtype=pl.Int32),
-        "unit": units * systems,
-    }
-    values = pl.DataFrame(place | {"measure": "nDCG@10", "value": scores.T.ravel()})
-    top = rng.integers(0, DOCUMENTS, (queries * systems, 10))
-    lists = pl.DataFrame(place).with_columns(
-        document=pl.Series([[f"doc-{d:06}" for d in row] for row in top.tolist()]),
-        rank=pl.lit(pl.Series([list(range(1, 11))], dtype=pl.List(pl.Int32))).first(),
-        score=pl.lit(1.0),
-    )
-    lists = lists.explode("document", "rank")
-    chosen = pl.DataFrame(
-        {
-            "system": np.repeat(names, 10),
-            "repeat": np.zeros(systems * 10, np.int32),
-            "fold": np.tile(np.arange(10, dtype=np.int32), systems),
-            "other": pl.Series([None] * (systems * 10), dtype=pl.Int32),
-            "run": pl.Series([None] * (systems * 10), dtype=pl.Int32),
-            "number": 0,
-            "parameters": "{}",
-            "train": 0.5,
-            "held_out": 0.5,
-            "edges": "",
-        }
-    )
-    surface = chosen.select("system", "repeat", "fold", "other", "run", "number", "parameters")
-    surface = surface.with_columns(mean=0.5).head(0)
-    judged = rng.integers(0, DOCUMENTS, (queries, 5))
-    filler = "with some words that say little " * 8
-    rows = zip(units, judged.tolist(), strict=True)
-    collection = Collection(
-        {f"doc-{n:06}": f"Document {n} {filler}" for n in range(DOCUMENTS)},
-        {unit: f"what is asked in query {unit} by somebody" for unit in units},
-        {unit: {f"doc-{d:06}": 1 for d in row} for unit, row in rows},
-        name="made up",
-    )
-    summary = [_summary(name, scores[:, k], queries) for k, name in enumerate(names)]
-    return Results(
-        values, chosen, surface, lists, summary, _manifest(names, collection), {}
-    ), collection
-
-
-def _summary(name: str, scores: Any, queries: int) -> Any:
-    mean, error = float(scores.mean()), float(scores.std() / queries**0.5)
-    estimate = {
-        "measure": "nDCG@10",
-        "estimator": "held-out mean",
-        "value": mean,
-        "low": mean - 2 * error,
-        "high": mean + 2 * error,
-        "estimand": "new queries on these documents",
-        "n_queries": queries,
-        "left_out": 0,
-        "optimism": 0.0,
-        "target_size": None,
-        "level": 0.95,
-        "interval": "t",
-        "train": mean,
-    }
-    return {
-        "name": name,
-        "points": 1,
-        "tuned": False,
-        "estimates": [estimate],
-        "chosen": [],
-        "ship": {},
-        "ship_number": 0,
-        "edges": [],
-    }
-
-
-def _manifest(names: list[str], collection: Any) -> Any:
-    return {
-        "versions": {"heldout": "benchmark"},
-        "fingerprints": {"collection": "made up", "splits": "made up", "index": None},
-        "policies": {"ties": "docid-desc"},
-        "settings": {
-            "task": "ranking",
-            "collection": {
-                "name": "made up",
-                "documents": len(collection.documents),
-                "queries": len(collection.queries),
-                "judgements": len(collection.qrels),
-            },
-            "systems": [{"name": name, "points": [{}]} for name in names],
-            "by": "query",
-            "plan": {"kind": "kfold", "folds": 10, "seed": 0},
-            "plan_in_words": "10 folds of the queries (seed 0)",
-            "runs": 1,
-            "plan_seed": 0,
-            "splits": 10,
-            "measures": ["nDCG@10"],
-            "tune_for": "nDCG@10",
-            "seed": 0,
-            "rule": "best",
-            "level": 0.95,
-            "baseline": None,
-            "analyzer": None,
-        },
-        "notes": [],
-    }
+    with (folder / "corpus.jsonl").open("w") as file:
+        for at in range(documents):
+            file.write(json.dumps({"_id": f"d{at:06}", "text": f"Document {at} {FILLER}"}) + "\n")
+    with (folder / "queries.jsonl").open("w") as file:
+        for at in range(queries):
+            text = f"what is asked in query {at} by somebody"
+            file.write(json.dumps({"_id": f"q{at}", "text": text}) + "\n")
+    judged = rng.integers(0, documents, (queries, 5))
+    (folder / "qrels").mkdir()
+    rows = [f"q{at}\td{one:06}\t1\n" for at, row in enumerate(judged.tolist()) for one in set(row)]
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows))
+    named = []
+    for number in range(systems):
+        # Some of the judged documents among others, more of them for better systems.
+        found = rng.integers(0, documents, (queries, 10))
+        kept = rng.random((queries, 5)) < 0.3 + 0.3 * number / systems
+        found[:, :5][kept] = judged[kept]
+        path = folder / f"system-{number}.run"
+        with path.open("w") as file:
+            for at, row in enumerate(found.tolist()):
+                for rank, one in enumerate(dict.fromkeys(row), 1):
+                    file.write(f"q{at} Q0 d{one:06} {rank} {11 - rank} system-{number}\n")
+        named += ["--system", f"system-{number}={path}"]
+    return named
 
 
 def browse(path: Path) -> None:
@@ -208,6 +83,27 @@ def browse(path: Path) -> None:
         f"  in Chromium: usable after {ready:.1f} s, all charts after {charts:.1f} s, sorting "
         f"{sort:.0f} ms, opening a query {opened:.0f} ms"
     )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", nargs="+", default=["250x5", "5000x20"], metavar="QUERIESxN")
+    parser.add_argument("--documents", type=int, default=100_000)
+    options = parser.parse_args()
+    for size in options.sizes:
+        queries, systems = map(int, size.split("x"))
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            named = write(folder, queries, systems, options.documents)
+            heldout("run", folder, *named, "-o", folder / "results", "--quiet")
+            page = folder / "report.html"
+            used = heldout("report", folder / "results", "-o", page, "--quiet")
+            print(
+                f"{queries:,} queries × {systems} systems: {used.seconds:.1f} s, "
+                f"{used.processor:.1f} s of CPU, {page.stat().st_size / 1e6:.1f} MB, memory peak "
+                f"{used.memory:.0f} MB"
+            )
+            browse(page)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,16 @@
-"""Index, search, folds × grid and bootstrap beside bm25s, tantivy and PISA, in one run.
+"""Search and folds × grid beside bm25s and tantivy, on one thread, in processor time.
 
-Every contestant works in processes of its own, in turn; the least time of the rounds counts, and
-the memory peak is that of the process. What is found is compared in the same run. PISA takes part
-when pyterrier_pisa can be imported (its wheel wants libtbb.so.2), tantivy and bm25s when they are
-installed.
+Each contestant works in processes of its own, in turn, on an index that was built before; the least
+time counts. The lists of bm25s must be those of heldout; tantivy keeps the lengths of documents in
+a byte, so that its scores are others: the share of documents that both lists have is shown.
+
+- terms: from queries as numbers of terms (query objects of tantivy) to numbers of documents;
+- texts: from the texts of the queries to ids of documents;
+- folds: five folds of the documents × nine settings, top 10, in passes of bm25s (top 1000).
+
+    python benchmarks/retrieval.py pydocs FOLDER_OF_BEIR 1000000
+
+A number is that of synthetic passages of 56 words (``heaps.py``); pydocs is repeated eight times.
 """
 
 from __future__ import annotations
@@ -11,266 +18,288 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
-from itertools import product
+import time
+from importlib import import_module
+from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import harness
-import retrieval_checks as checks
-import zipf
-from harness import Timing, report, run_process, save
-from retrieval_contestants import FOLDS, GRID, REPLICATES, lines
+import numpy as np
 
-HERE = Path(__file__).parent
-PARTS = ("index", "search", "folds", "bootstrap", "disk", "compile")
-PEERS = ("bm25s", "tantivy", "pisa")
-MODULES = {"pisa": "pyterrier_pisa"}
-VALUES = len(GRID["k1"]) * len(GRID["b"])
-REINDEXED = FOLDS * VALUES
+import heaps
+from harness import DATA, installed, run, save, show
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
-def call(name: str, work: str, folder: Path, **settings: Any) -> tuple[dict[str, Any], Timing]:
-    """Let a contestant do something; what it says, and its time and memory peak."""
-    options = [part for key, value in settings.items() for part in (f"--{key}", str(value))]
-    script = str(HERE / "retrieval_contestants.py")
-    output, _, heard = run_process([sys.executable, script, name, work, str(folder), *options])
-    answer = json.loads(output)
-    memory = answer.pop("memory_mb")
-    return answer, Timing(answer["seconds"], heard if memory is None else memory)
+K1, B = 1.2, 0.75
+FOLDS, GRID, SEED = 5, {"k1": (1.0, 1.75, 2.5), "b": (0.0, 0.25, 0.5)}, 3
+REPEATS, PYDOCS_QUERIES = 8, 150
+NAMES = ("heldout", "bm25s", "tantivy")
+WHOLE_WORDS: dict[str, Any] = {"stopwords": None, "token_pattern": r"\w+"}
+TOLERANCE = 2e-5
+"""How far scores held as 32-bit floats may be off, relatively."""
 
 
-def compete(
-    contestants: dict[str, tuple[str, str, dict[str, Any]]], folder: Path, rounds: int
-) -> tuple[dict[str, dict[str, Any]], dict[str, Timing]]:
-    """Run all contestants in turn, `rounds` times."""
-    answers: dict[str, dict[str, Any]] = {}
-    timings: dict[str, Timing] = {}
-    for _ in range(rounds):
-        for label, (name, work, settings) in contestants.items():
-            answer, timing = call(name, work, folder, **settings)
-            if label not in timings or timing.seconds < timings[label].seconds:
-                answers[label], timings[label] = answer, timing
-    return answers, timings
+# Corpora: a folder with a document a line, and a query a line
 
 
-def available(names: tuple[str, ...]) -> list[str]:
-    """Peers that can be imported; why another cannot is printed."""
-    found = []
+def make(folder: Path, source: str, queries: int) -> Path:
+    """Write a corpus, unless it is there."""
+    target = folder / f"{Path(source).name}, {queries} queries"
+    if target.exists():
+        return target
+    aside = target.with_name(target.name + ".tmp")
+    aside.mkdir(parents=True, exist_ok=True)
+    if source.isdigit():
+        corpus = heaps.make(folder, heaps.Shape(int(source), 56))
+        texts = (json.loads(line)["text"] for line in corpus.documents.open(encoding="ascii"))
+        asked = corpus.queries(max(heaps.QUERY_COUNTS)).read_text("ascii").splitlines()
+        write_lines(aside / "docs", texts)
+        write_lines(aside / "queries", [json.loads(line)["text"] for line in asked[:queries]])
+    else:
+        import heldout
+
+        collection = heldout.read_collection(source)
+        times = REPEATS if source == "pydocs" else 1
+        # In plain ASCII all agree what a word is.
+        texts = [as_ascii(text) for _, text in collection.documents.pairs()]
+        found = [as_ascii(text) for text in collection.queries.texts]
+        write_lines(aside / "docs", texts * times)
+        most = PYDOCS_QUERIES if source == "pydocs" else len(found)
+        write_lines(aside / "queries", islice(cycle(found), min(most, queries)))
+    aside.rename(target)
+    return target
+
+
+def as_ascii(text: str) -> str:
+    return " ".join(text.encode("ascii", "ignore").decode().split())
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="ascii", newline="\n") as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+def read_lines(path: Path) -> list[str]:
+    return path.read_text("ascii").splitlines()
+
+
+# Contestants: each returns what is timed, and how its lists are numbers of documents and scores
+
+Work = tuple["Callable[[], Any]", "Callable[[Any], tuple[Any, Any]] | None"]
+
+
+def heldout_index(folder: Path) -> None:
+    from heldout.retrieve.index import Index
+
+    Index.build(read_lines(folder / "docs"), path=folder / "heldout")
+
+
+def by_heldout(folder: Path, part: str, depth: int) -> Work:
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import Model, grid
+    from heldout.retrieve.rank import rank
+    from heldout.retrieve.search import search, search_terms
+    from heldout.retrieve.sides import held_out_side
+
+    index, texts = Index.open(folder / "heldout"), read_lines(folder / "queries")
+    if part == "terms":
+        model, asked = Model.make("bm25-lucene", k1=K1, b=B), index.encode(texts)
+        return lambda: search_terms(index, asked, model, depth), lambda found: found
+    if part == "texts":
+        pairs = [(str(number), text) for number, text in enumerate(texts)]
+        model_name = f"bm25-lucene(k1={K1}, b={B})"
+        return lambda: search(index, pairs, model_name, k=depth), None
+    fold = np.random.default_rng(SEED).permutation(index.n_documents).astype(np.int32) % FOLDS
+    models = grid("bm25", k1=GRID["k1"], b=GRID["b"])
+
+    def folds() -> Any:
+        vocabulary = index.encode(texts)
+        side = held_out_side(index, vocabulary, fold.astype(np.int32), FOLDS)
+        return rank(index, vocabulary, [models], side, k=depth, depth=depth)
+
+    return folds, None
+
+
+def bm25s_index(folder: Path) -> None:
+    bm25s: Any = import_module("bm25s")
+    tokens = bm25s.tokenize(read_lines(folder / "docs"), show_progress=False, **WHOLE_WORDS)
+    engine = bm25s.BM25(method="lucene", k1=K1, b=B, backend="numba")
+    engine.index(tokens, show_progress=False)
+    engine.save(str(folder / "bm25s"), show_progress=False)
+
+
+def by_bm25s(folder: Path, part: str, depth: int) -> Work:
+    bm25s: Any = import_module("bm25s")
+    engine = bm25s.BM25.load(str(folder / "bm25s"), show_progress=False)
+    engine.backend = "numba"
+    texts = read_lines(folder / "queries")
+
+    def cut() -> Any:
+        return bm25s.tokenize(texts, return_ids=False, show_progress=False, **WHOLE_WORDS)
+
+    quietly: dict[str, Any] = {"k": depth, "n_threads": 1, "show_progress": False}
+    if part == "terms":
+        asked = [engine.get_tokens_ids(one) for one in cut()]
+        return (
+            lambda: engine.retrieve(asked, **quietly),
+            lambda found: (np.asarray(found.documents), np.asarray(found.scores)),
+        )
+    ids = np.array([str(number) for number in range(len(read_lines(folder / "docs")))])
+    return lambda: engine.retrieve(cut(), corpus=ids, **quietly), None
+
+
+def tantivy_index(folder: Path) -> None:
+    tantivy: Any = import_module("tantivy")
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field("number", fast=True)
+    builder.add_text_field("text", tokenizer_name="default", index_option="freq")
+    (folder / "tantivy").mkdir()
+    index = tantivy.Index(builder.build(), path=str(folder / "tantivy"))
+    writer = index.writer(heap_size=500_000_000, num_threads=1)
+    for number, line in enumerate(read_lines(folder / "docs")):
+        writer.add_document(tantivy.Document(number=number, text=line))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def by_tantivy(folder: Path, part: str, depth: int) -> Work:
+    tantivy: Any = import_module("tantivy")
+    index = tantivy.Index.open(str(folder / "tantivy"))
+    index.reload()
+    searcher, texts = index.searcher(), read_lines(folder / "queries")
+    ids = [str(number) for number in range(searcher.num_docs)]
+
+    def query(text: str) -> Any:
+        words = "".join(c if c.isalnum() else " " for c in text.lower()).split()
+        terms = [tantivy.Query.term_query(index.schema, "text", word, "freq") for word in words]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
+
+    def find(asked: Any) -> Any:
+        return searcher.search(asked, limit=depth, count=False).hits
+
+    def numbers(hits: Any) -> Any:
+        return searcher.fast_field_values("number", [address for _, address in hits])
+
+    def named() -> Any:
+        every = [find(query(text)) for text in texts]
+        return [
+            [(ids[n], score) for n, (score, _) in zip(numbers(hits), hits, strict=True)]
+            for hits in every
+        ]
+
+    def lists(found: Any) -> tuple[Any, Any]:
+        documents = np.full((len(found), depth), -1, np.int32)
+        scores = np.full(documents.shape, -np.inf)
+        for row, hits in enumerate(found):
+            documents[row, : len(hits)] = numbers(hits)
+            scores[row, : len(hits)] = [score for score, _ in hits]
+        return documents, scores
+
+    if part == "texts":
+        return named, None
+    queries = [query(text) for text in texts]
+    return lambda: [find(asked) for asked in queries], lists
+
+
+INDEXERS = {"heldout": heldout_index, "bm25s": bm25s_index, "tantivy": tantivy_index}
+SEARCHERS = {"heldout": by_heldout, "bm25s": by_bm25s, "tantivy": by_tantivy}
+
+
+def contend(options: argparse.Namespace) -> None:
+    """Be one contestant: print the least processor seconds of some rounds; the first is warm-up."""
+    work, lists = SEARCHERS[options.alone](options.folder, options.part, options.depth)
+    found, least, rounds, start = work(), float("inf"), 0, time.process_time()
+    while rounds < options.rounds or time.process_time() - start < 0.5:
+        rounds += 1
+        begin = time.process_time()
+        found = work()
+        least = min(least, time.process_time() - begin)
+    if lists is not None:
+        documents, scores = lists(found)
+        np.savez(options.folder / f"{options.alone}.npz", documents=documents, scores=scores)
+    print(least)
+
+
+# Comparing
+
+
+def compare_lists(folder: Path, name: str) -> str:
+    """Lists beside those of heldout: documents may change places where scores are equal."""
+    with np.load(folder / "heldout.npz") as ours, np.load(folder / f"{name}.npz") as theirs:
+        docs, scores = ours["documents"], ours["scores"].astype(float)
+        other, other_scores = theirs["documents"], theirs["scores"].astype(float)
+    if name == "tantivy":
+        pairs = zip(docs, other, strict=True)
+        shared = sum(len(np.intersect1d(one[one >= 0], two[two >= 0])) for one, two in pairs)
+        return f"{shared / max((docs >= 0).sum(), 1):.1%} shared"
+    there = (docs >= 0).sum(1)
+    if (there != ((other >= 0) & (other_scores > 0)).sum(1)).any():
+        sys.exit(f"{name}: lists have other lengths")
+    for row, count in enumerate(there.tolist()):
+        mine = dict(zip(docs[row, :count].tolist(), scores[row, :count].tolist(), strict=True))
+        wanted = zip(other[row, :count].tolist(), other_scores[row, :count].tolist(), strict=True)
+        # A document that we lack must tie with our last one; one that we have must score the same.
+        for document, score in wanted:
+            if abs(mine.get(document, scores[row, count - 1]) - score) > TOLERANCE * abs(score):
+                sys.exit(f"{name}: list {row} differs at document {document}")
+    return "equal"
+
+
+def ask(name: str, folder: Path, part: str, depth: int, rounds: int) -> float:
+    words = ["--alone", name, "--part", part, "--depth", depth, "--rounds", rounds]
+    command = [sys.executable, __file__, *words, "--folder", folder]
+    return float(run(command, HELDOUT_THREADS="1").output.splitlines()[-1])
+
+
+def rows_of(folder: Path, names: list[str], options: argparse.Namespace) -> Iterable[list[str]]:
     for name in names:
-        module = MODULES.get(name, name)
-        tried = subprocess.run(
-            [sys.executable, "-c", f"import {module}"], capture_output=True, text=True, check=False
-        )
-        if tried.returncode:
-            reason = (tried.stderr.strip().splitlines() or ["no reason given"])[-1]
-            print(f"{name} does not take part: {reason}")
-        else:
-            found.append(name)
-    return found
-
-
-def as_json(timings: dict[str, Timing], **more: Any) -> dict[str, Any]:
-    rows = {
-        name: {"seconds": timing.seconds, "memory_mb": timing.memory}
-        for name, timing in timings.items()
-    }
-    return {"times": rows, **more}
-
-
-class Benchmark:
-    """All parts for one corpus."""
-
-    def __init__(self, folder: Path, peers: list[str], rounds: int) -> None:
-        self.folder = folder
-        self.peers = peers
-        self.rounds = rounds
-        self.cores = os.cpu_count() or 1
-        self.counts = zipf.query_counts(folder)
-
-    def _report(self, title: str, timings: dict[str, Timing], found: dict[str, str]) -> None:
-        report(f"{self.folder.name}: {title}", timings, found)
-
-    def _need(self, name: str, made: str, threads: int = 1) -> None:
-        if not (self.folder / made).exists():
-            call(name, "index", self.folder, threads=threads)
-
-    def _index(self) -> Any:
-        from heldout.retrieve.index import Index
-
-        self._need("heldout", "heldout.index", self.cores)
-        return Index.open(self.folder / "heldout.index")
-
-    def index(self) -> dict[str, Any]:
-        """From raw text on disk to an index on disk (bm25s: in memory)."""
-        contestants: dict[str, tuple[str, str, dict[str, Any]]] = {
-            "heldout": ("heldout", "index", {"threads": self.cores}),
-            "heldout, 1 thread": ("heldout", "index", {"threads": 1}),
-        }
-        for name in self.peers:
-            contestants[name] = (name, "index", {"threads": 1})
-            if name != "bm25s":
-                contestants[f"{name}, {self.cores} thr."] = (name, "index", {"threads": self.cores})
-        answers, timings = compete(contestants, self.folder, min(self.rounds, 2))
-        self._report("index from raw text", timings, {})
-        return as_json(timings, answers=answers)
-
-    def _search(self, queries: int, depth: int, threads: int, name: str) -> dict[str, Any]:
-        out = self.folder / f"{name}-{queries}-{depth}.npz"
-        return {"queries": queries, "depth": depth, "threads": threads, "out": out}
-
-    def search(self) -> dict[str, Any]:
-        """The best 1,000 and the best 10 documents of every query, one thread, warm.
-
-        Twice: from queries as numbers of terms (tantivy: query objects) to numbers of documents and
-        scores; and from the texts of queries to ids and scores.
-        """
-        index = self._index()
-        for name, made in (("bm25s", "bm25s"), ("tantivy", "tantivy-1"), ("pisa", "pisa")):
-            if name in self.peers:
-                self._need(name, made)
-        found = {}
-        for queries, depth in product(self.counts, (1000, 10)):
-            names = ["heldout", *self.peers]
-            contestants = {
-                name: (name, "search", self._search(queries, depth, 1, name)) for name in names
-            }
-            answers, timings = compete(contestants, self.folder, self.rounds)
-            lists = {name: checks.load(contestants[name][2]["out"]) for name in names}
-            agreement = {
-                name: checks.same_lists(lists["heldout"], lists[name], checks.SINGLE)
-                if name == "bm25s"
-                else checks.overlap(lists["heldout"], lists[name])
-                for name in self.peers
-            }
-            texts = lines(self.folder / f"queries-{queries}.txt")
-            agreement["heldout"] = checks.check_search(index, texts, lists["heldout"])
-            each = answers["heldout"]["postings_a_query"]
-            title = f"{queries} queries, top {depth}, 1 thread, {each:,.0f} postings a query"
-            self._report(title, timings, agreement)
-            found[f"{queries}, top {depth}"] = as_json(
-                timings, lists=agreement, postings_a_query=each
-            )
-            whole = {
-                name: (name, "whole", {"queries": queries, "depth": depth, "threads": 1})
-                for name in names
-                if name != "pisa"
-            }
-            _, timings = compete(whole, self.folder, self.rounds)
-            self._report(f"{queries} queries, top {depth}, from texts to ids", timings, {})
-            found[f"{queries}, top {depth}, from texts to ids"] = as_json(timings)
-        return found
-
-    def _beside_one_pass(
-        self, work: str, queries: int, rounds: int
-    ) -> tuple[dict[str, Timing], Path]:
-        """Our work, top 10 of every list, beside one plain search of bm25s, short and long."""
-        own = self._search(queries, 10, 1, f"heldout-{work}")
-        contestants: dict[str, tuple[str, str, dict[str, Any]]] = {
-            "heldout": ("heldout", work, own),
-            "bm25s, top 10": ("bm25s", "search", self._search(queries, 10, 1, "bm25s")),
-            "bm25s, top 1k": ("bm25s", "search", self._search(queries, 1000, 1, "bm25s")),
-        }
-        if self.cores > 1:
-            more = {**own, "threads": self.cores}
-            contestants[f"heldout, {self.cores} thr."] = ("heldout", work, more)
-        _, timings = compete(contestants, self.folder, rounds)
-        return timings, own["out"]
-
-    def folds(self) -> dict[str, Any]:
-        """Five folds of the documents × nine values, top 10 of each."""
-        index = self._index()
-        self._need("bm25s", "bm25s")
-        anew, _ = call("bm25s", "index", self.folder)
-        found = {}
-        for queries in self.counts:
-            texts = lines(self.folder / f"queries-{queries}.txt")
-            timings, out = self._beside_one_pass("folds", queries, self.rounds)
-            # One index was made anew and timed; the others would take as long.
-            timings["bm25s anew*45"] = Timing(REINDEXED * anew["index_alone_seconds"])
-            agreement = {"heldout": checks.check_folds(index, texts, checks.load(out), 4)}
-            title = f"{queries} queries, {FOLDS} folds x {VALUES} values, top 10, 1 thread"
-            self._report(title, timings, agreement)
-            found[str(queries)] = as_json(timings, lists=agreement)
-        return found
-
-    def bootstrap(self) -> dict[str, Any]:
-        """A thousand bootstrap replicates of the documents, top 10 of each, weights included."""
-        index = self._index()
-        self._need("bm25s", "bm25s")
-        queries = self.counts[0]
-        texts = lines(self.folder / f"queries-{queries}.txt")
-        timings, out = self._beside_one_pass("bootstrap", queries, min(self.rounds, 2))
-        short, long = (timings[name].seconds for name in ("bm25s, top 10", "bm25s, top 1k"))
-        agreement = {
-            name: f"{timing.seconds / short:.1f} short or {timing.seconds / long:.1f} long passes"
-            for name, timing in timings.items()
-        }
-        checked = checks.check_bootstrap(index, texts, checks.load(out), 10)
-        agreement["heldout"] += f", {checked}"
-        title = f"{queries} queries, {REPLICATES} bootstrap replicates, top 10, 1 thread"
-        self._report(title, timings, agreement)
-        return as_json(timings, lists=agreement)
-
-    def disk(self) -> dict[str, Any]:
-        """Bytes a posting, and the time to open the index."""
-        self._index()
-        answer, timing = call("heldout", "open", self.folder)
-        each = answer["bytes"] / answer["postings"]
-        print(
-            f"\n{self.folder.name}: index on disk\n  {answer['bytes']:,} bytes, {each:.2f} a "
-            f"posting; opened in {1000 * timing.seconds:.1f} ms"
-        )
-        return {**answer, "bytes_a_posting": each}
-
-    def compile(self) -> dict[str, Any]:
-        """All compiled loops with an empty cache, and in the next process."""
-        with tempfile.TemporaryDirectory() as cache:
-            os.environ["NUMBA_CACHE_DIR"] = cache
-            try:
-                first, again = (call("heldout", "kernels", self.folder)[0] for _ in range(2))
-            finally:
-                del os.environ["NUMBA_CACHE_DIR"]
-        print(
-            f"\ncompiled loops\n  all compiled in {first['seconds']:.1f} s; the next process uses "
-            f"them in {again['seconds']:.2f} s"
-        )
-        return {"first": first, "again": again}
+        if not (folder / name).exists():
+            INDEXERS[name](folder)
+    long_pass = 0.0
+    for part, depth in ((part, depth) for part in ("terms", "texts") for depth in (1000, 10)):
+        least = dict.fromkeys(names, float("inf"))
+        for _ in range(options.processes):
+            for name in names:
+                least[name] = min(least[name], ask(name, folder, part, depth, options.rounds))
+        cells = [folder.name, part, str(depth), f"{1000 * least['heldout']:.1f} ms"]
+        for name in names[1:]:
+            agreement = f" ({compare_lists(folder, name)})" if part == "terms" else ""
+            cells.append(f"{least[name] / least['heldout']:.1f}×{agreement}")
+        if (part, depth) == ("terms", 1000):
+            long_pass = least.get("bm25s", 0.0)
+        yield cells
+    tries = [ask("heldout", folder, "folds", 10, options.rounds) for _ in range(options.processes)]
+    passes = f"{min(tries) / long_pass:.1f} passes of bm25s" if long_pass else "–"
+    cells = [folder.name, "folds", "10", f"{1000 * min(tries):.1f} ms", passes]
+    yield [*cells, *("–" for _ in names[2:])]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=164_000, help="of the synthetic corpus")
-    parser.add_argument("--repeats", type=int, default=8, help="how often pydocs is repeated")
-    parser.add_argument("--beir", type=Path, help="a BEIR folder, for the corpus beir")
-    parser.add_argument(
-        "--corpus", choices=("zipf", "pydocs", "beir"), nargs="*", default=["zipf", "pydocs"]
-    )
-    parser.add_argument("--parts", choices=PARTS, nargs="*", default=list(PARTS))
-    parser.add_argument("--rounds", type=int, default=2, help="processes of each contestant")
-    parser.add_argument("--data", type=Path, default=HERE / "data")
-    parser.add_argument("--leave-out", nargs="*", default=[], help="peers that are not to run")
+    parser.add_argument("corpora", nargs="*", default=["pydocs"], help="see above")
+    parser.add_argument("--queries", type=int, default=1000, help="at most")
+    parser.add_argument("--rounds", type=int, default=5, help="in each process")
+    parser.add_argument("--processes", type=int, default=2, help="of each contestant")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--alone", choices=NAMES, help=argparse.SUPPRESS)
+    for name, kind in (("--part", str), ("--depth", int), ("--folder", Path)):
+        parser.add_argument(name, type=kind, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    harness.PACKAGES = ("heldout", "numpy", "numba", "bm25s", "tantivy", "pyterrier-pisa")
-    peers = available(tuple(name for name in PEERS if name not in options.leave_out))
-    needed = {"folds", "bootstrap"}.intersection(options.parts)
-    if needed and "bm25s" not in peers:
-        raise SystemExit(f"{', '.join(sorted(needed))}: bm25s is needed beside it")
-    results = {}
-    for corpus in options.corpus:
-        if corpus == "beir" and options.beir is None:
-            raise SystemExit("--corpus beir needs --beir FOLDER")
-        folder = {
-            "zipf": lambda: zipf.make_zipf(options.data, options.documents),
-            "pydocs": lambda: zipf.make_pydocs(options.data, options.repeats),
-            "beir": lambda: zipf.make_beir(options.data, options.beir),
-        }[corpus]()
-        benchmark = Benchmark(folder, peers, options.rounds)
-        parts = [part for part in options.parts if part != "compile" or corpus == "zipf"]
-        results[folder.name] = {part: getattr(benchmark, part)() for part in parts}
-        save("retrieval", results)
+    if options.alone:
+        os.environ["HELDOUT_THREADS"] = "1"
+        contend(options)
+        return
+    names = ["heldout", *installed(*NAMES[1:])]
+    found: list[list[str]] = []
+    for source in options.corpora:
+        folder = make(options.data, source, options.queries)
+        rows = rows_of(folder, names, options)
+        heads = ["corpus", "from", "top", *names]
+        show(folder.name, heads, (found.append(row) or row for row in rows))
+    save("retrieval", found)
 
 
 if __name__ == "__main__":

@@ -1,33 +1,33 @@
-"""Two-tailed randomization tests on scores that lie on no lattice, against SciPy and ranx, warm."""
+"""Two-tailed randomization tests on scores that lie on no lattice, beside SciPy and ranx, warm.
+
+The p-values of each must agree but for Monte Carlo error. At the end: the memory of a test of
+100,000 units, and what a comparison of 500 systems takes (all pairs, Romano-Wolf).
+"""
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
-import time
+import tempfile
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness import race, report, run_process, save
-from heldout.infer.bootstrap import bootstrap_interval, shift_test
+from harness import Ended, heldout, installed, race, run, save, show
 from heldout.infer.randomization import randomization_test
+from peers import TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from heldout.data.words import Floats
 
 REPLICATES = 100_000
-UNITS = (50, 250, 7_000)
-SLOW_UNITS = 1_000  # from here on the others are run once: they take half a minute
-
-MEMORY_CASE = """
+MANY_UNITS = f"""
 import numpy as np
 from heldout.infer.randomization import randomization_test
 values = np.random.default_rng(0).normal(0.0005, 0.2, 100_000)
-print(randomization_test(values).p)
+print(randomization_test(values, replicates={REPLICATES}).p)
 """
 
 
@@ -39,116 +39,59 @@ def scores(units: int) -> tuple[Floats, Floats]:
     return first, np.clip(query + rng.normal(0, 0.1, units), 0, 1)
 
 
-def scipy_test(first: Floats, second: Floats) -> float:
-    from scipy.stats import permutation_test
-
-    def statistic(x: Floats, y: Floats, axis: int) -> Floats:
-        return np.asarray(np.mean(x - y, axis=axis))
-
-    found = permutation_test(
-        (first, second),
-        statistic,
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=REPLICATES,
-        batch=max(1, 50_000_000 // len(first)),  # its memory would not be bounded otherwise
-        rng=np.random.default_rng(0),
-    )
-    return float(found.pvalue)
-
-
-def ranx_test(first: Floats, second: Floats) -> float:
-    from ranx.statistical_tests import fisher_randomization_test
-
-    return float(fisher_randomization_test(first, second, REPLICATES)[0])
-
-
-def contestants(first: Floats, second: Floats) -> dict[str, Callable[[], float]]:
-    found: dict[str, Callable[[], float]] = {
-        "heldout": lambda: randomization_test(first - second, replicates=REPLICATES).p,
-        "scipy": lambda: scipy_test(first, second),
-    }
-    if importlib.util.find_spec("ranx"):
-        found["ranx"] = lambda: ranx_test(first, second)
-    return found
-
-
-def compare(units: int, rounds: int) -> dict[str, object]:
-    works = contestants(*scores(units))
-    p: dict[str, float] = {}
-
-    def contestant(name: str) -> Callable[[], None]:
-        def run_once() -> None:
-            p[name] = works[name]()
-
-        return run_once
-
-    slow = units >= SLOW_UNITS
-    works["heldout"]()
-    if "ranx" in works:  # compiles
-        ranx_test(*scores(10))
-    timings = race({name: contestant(name) for name in works}, 1 if slow else rounds)
-    again = race({"heldout": contestant("heldout")}, 5 * rounds)["heldout"]
-    timings["heldout"].seconds = min(timings["heldout"].seconds, again.seconds)
+def row(units: int, rounds: int, peers: list[str]) -> list[str]:
     first, second = scores(units)
-    method = randomization_test(first - second).method
-    report(
-        f"randomization, {units:,} units ({method}), {1e3 * timings['heldout'].seconds:.2f} ms",
-        timings,
-        {name: f"p {value:.5f}" for name, value in p.items()},
-    )
-    seconds = {name: timing.seconds for name, timing in timings.items()}
-    return {"method": method, "seconds": seconds, "p": p}
+    ours = partial(randomization_test, first - second, replicates=REPLICATES)
+    found, least = ours(), race({"heldout": ours}, 5 * rounds)
+    cells = [f"{units:,}", f"{1e3 * least['heldout']:.2f} ms ({found.method})"]
+    error = float(np.sqrt(2 * found.p * (1 - found.p) / REPLICATES))
+    for name in peers:
+        TESTS[name](*scores(10), REPLICATES)  # compiles
+        theirs = partial(TESTS[name], first, second, REPLICATES)
+        # The others take half a minute for many units, and are run once.
+        times = race({name: theirs, "heldout": ours}, 1 if units > 1000 else rounds)
+        if abs((p := theirs()) - found.p) > 4 * error:
+            sys.exit(f"{name}: p {p}, heldout: p {found.p}")
+        cells.append(f"{times[name] / min(times['heldout'], least['heldout']):.0f}×")
+    return cells
 
 
-def least_ms(work: Callable[[], object], rounds: int) -> float:
-    best = float("inf")
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - begin)
-    return 1e3 * best
+def write_scores(path: Path, topics: int, systems: int) -> None:
+    """A table of topics x systems like those of AP: topics differ much, systems a little."""
+    generator = np.random.default_rng(0)
+    level = generator.beta(1.2, 2.5, (topics, 1)) + generator.normal(0, 0.03, systems)
+    values = np.clip(level + generator.normal(0, 0.1, (topics, systems)), 0, 1)
+    names = ",".join(f"s{number:03d}" for number in range(systems))
+    rows = [f"q{at}," + ",".join(f"{one:.4f}" for one in row) for at, row in enumerate(values)]
+    path.write_text("\n".join([f"query,{names}", *rows, ""]), encoding="utf-8")
 
 
-def own_times(units: int, rounds: int) -> dict[str, float]:
-    """Milliseconds of everything else that draws, and of scores on a lattice of tenths."""
-    first, second = scores(units)
-    smooth = first - second
-    tenths = np.round(first, 1) - np.round(second, 1)
-    works: dict[str, Callable[[], object]] = {
-        "randomization": lambda: randomization_test(smooth),
-        "randomization, tenths": lambda: randomization_test(tenths),
-        "bootstrap-shift": lambda: shift_test(smooth),
-        "bootstrap-shift, tenths": lambda: shift_test(tenths),
-        "bootstrap BCa interval": lambda: bootstrap_interval(smooth, kind="bca"),
-    }
-    rounds = 2 if units >= SLOW_UNITS else rounds
-    times = {name: least_ms(work, rounds) for name, work in works.items()}
-    print(f"\n{units:,} units, milliseconds")
-    for name, taken in times.items():
-        print(f"  {name:30}{taken:10.2f}")
-    return times
-
-
-def memory() -> float | None:
-    """MB of a process that tests 100,000 units at 100,000 replicates."""
-    _, seconds, peak = run_process([sys.executable, "-c", MEMORY_CASE])
-    print(f"\n100,000 units, {REPLICATES:,} draws: {seconds:.1f} s, {peak or 0:.0f} MB at its peak")
-    return peak
+def told(name: str, used: Ended) -> str:
+    cells = f"{used.processor:.1f} s of CPU, {used.memory:.0f} MB at the peak"
+    print(f"{name}: {cells}, {len(used.output):,} bytes of output")
+    return cells
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--units", type=int, nargs="*", default=UNITS)
+    parser.add_argument("--units", type=int, nargs="*", default=[50, 250, 7_000])
+    parser.add_argument("--systems", type=int, default=500)
     options = parser.parse_args()
-    megabytes = memory()  # first: a child's peak counts what its parent holds when it forks
-    content = {
-        "against": {str(units): compare(units, options.rounds) for units in options.units},
-        "milliseconds": {str(units): own_times(units, options.rounds) for units in options.units},
-        "megabytes": megabytes,
-    }
-    save("significance", content)
+    # First: the peak of a process counts what its parent holds when it is started.
+    content: dict[str, object] = {}
+    content["units"] = told("100,000 units", run([sys.executable, "-c", MANY_UNITS]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.csv"
+        write_scores(path, 50, options.systems)
+        used = heldout("compare", "--scores", path)
+        content["systems"] = told(f"{options.systems} systems on 50 topics", used)
+    peers = installed(*TESTS)
+    rows: list[list[str]] = []
+    title = f"Randomization test, {REPLICATES:,} draws where Monte Carlo"
+    every = (row(units, options.rounds, peers) for units in options.units)
+    show(title, ["units", "heldout", *peers], (rows.append(one) or one for one in every))
+    save("significance", {"rows": rows, **content})
 
 
 if __name__ == "__main__":
