@@ -88,21 +88,6 @@ def test_every_name_exists(page):
     assert [name for line in code_of(text) for name in wrong_names(line)] == []
 
 
-def test_every_file_exists():
-    """Sources, tests and benchmarks; CONTRIBUTING.md names modules by the end of their paths."""
-    known = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("[!.]*/**/*.py")]
-    for page in [ROOT / "CONTRIBUTING.md", *PAGES]:
-        text = page.read_text(encoding="utf-8")
-        whole = page.name != "CONTRIBUTING.md"
-        pattern = r"\b((?:benchmarks|tests|examples)/[\w/]+\.py)" if whole else r"`([\w/]+\.py)`"
-        missing = [
-            name
-            for name in re.findall(pattern, text)
-            if not any(f"/{path}".endswith(f"/{name}") for path in known)
-        ]
-        assert missing == [], page.name
-
-
 @pytest.mark.parametrize(
     "line",
     [
