@@ -1,14 +1,15 @@
-"""Every code of a warning has a meaning, which the documentation shows; nothing else has one."""
+"""What the documentation says of the code: warnings, errors, figures in messages, files."""
 
 import ast
 import re
+import runpy
 from functools import cache
 from pathlib import Path
 
 import heldout
-from heldout.notes import MEANINGS
 
 ROOT = Path(__file__).parents[1]
+MEANINGS = runpy.run_path(str(ROOT / "docs" / "_extension" / "warning_codes.py"))["MEANINGS"]
 SOURCES = sorted((ROOT / "src" / "heldout").rglob("*.py"))
 ODD = (("a", 3), ("b", 4))
 
@@ -84,3 +85,18 @@ def test_the_warning_about_the_bootstrap_has_the_measured_figure():
     figure = f"{int(measured) / 10:.1f} % instead of 5 % false alarms at 25 units"
     assert figure in said
     assert figure in MEANINGS["bootstrap-shift"]
+
+
+def test_every_file_exists():
+    """Sources, tests and benchmarks; CONTRIBUTING.md names modules by the end of their paths."""
+    known = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("[!.]*/**/*.py")]
+    for page in [ROOT / "CONTRIBUTING.md", ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        whole = page.name != "CONTRIBUTING.md"
+        pattern = r"\b((?:benchmarks|tests|examples)/[\w/]+\.py)" if whole else r"`([\w/]+\.py)`"
+        missing = [
+            name
+            for name in re.findall(pattern, text)
+            if not any(f"/{path}".endswith(f"/{name}") for path in known)
+        ]
+        assert missing == [], page.name

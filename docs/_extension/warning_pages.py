@@ -1,12 +1,11 @@
-"""The directive ``warning-codes``: what every code means, from `heldout.notes`."""  # noqa: INP001
+"""The directive ``warning-codes``: what every code means."""  # noqa: INP001
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from sphinx.util.docutils import SphinxDirective
-
-from heldout.notes import MEANINGS
+from warning_codes import MEANINGS
 
 if TYPE_CHECKING:
     from docutils import nodes
