@@ -175,10 +175,6 @@ def studies(
     return blocks
 
 
-if TYPE_CHECKING:
-    Noise = NDArray[np.float64] | None
-
-
 def summary(found: list[BiasStudy]) -> list[list[str]]:
     """Each estimator over the draws of all studies."""
     rows = []

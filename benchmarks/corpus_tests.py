@@ -15,7 +15,7 @@ import numpy as np
 import sacrebleu
 from sacrebleu.significance import PairedTest
 
-from harness import race, run, save
+from harness import race, run
 from heldout import evaluate
 from heldout.infer.resampling import swap_test
 from heldout.measure.text.evaluate import segment_sums
@@ -96,7 +96,6 @@ def main() -> None:
         f"{more['heldout']:.0f} MB; sacrebleu {seconds['sacrebleu'] / seconds['heldout']:.1f}×, "
         f"{more['sacrebleu'] / more['heldout']:.1f}×; p {p['heldout']:.4f}, {p['sacrebleu']:.4f}"
     )
-    save("corpus_tests", {"seconds": seconds, "memory": memory, "p": p})
 
 
 if __name__ == "__main__":

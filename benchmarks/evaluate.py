@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import heldout
-from harness import DATA, Ended, Values, check_equal, installed, race, run_in_turn, save, show
+from harness import DATA, Ended, Values, check_equal, installed, race, run_in_turn, show
 from peers import IN_MEMORY, MEASURES, PROGRAMS, TREC_NAMES, TREC_ORDER
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ def _times(peer: Ended, ours: Ended, clock: str) -> float:
     return float(getattr(peer, clock) / getattr(ours, clock))
 
 
-def in_memory(options: argparse.Namespace) -> dict[str, float]:
-    """The least seconds of each library from what it keeps in memory."""
+def in_memory(options: argparse.Namespace) -> None:
+    """Print the least seconds of each library from what it keeps in memory."""
     paths = make(options.memory_shape, options.data)
     qrels, run = heldout.read_qrels(paths[0]), heldout.read_run(paths[1])
 
@@ -156,7 +156,6 @@ def in_memory(options: argparse.Namespace) -> dict[str, float]:
     least = race(works, options.rounds)
     ratios = [f"{name} {least[name] / least['heldout']:.2g}×" for name in works]
     print(f"\n{len(run):,} rows in memory: {least['heldout']:.3f} s; {', '.join(ratios)}")
-    return least
 
 
 def main() -> None:
@@ -171,10 +170,9 @@ def main() -> None:
     shapes = [shape._replace(queries=min(shape.queries, most)) for shape in SHAPES]
     options.memory_shape = IN_MEMORY_SHAPE._replace(queries=min(IN_MEMORY_SHAPE.queries, most))
     heads = ["queries × documents, judged per query", "heldout", *options.peers]
-    rows: list[list[str]] = []
     title = f"From files to values ({options.clock}, fastest of {options.rounds} rounds)"
-    show(title, heads, (rows.append(row(one, options)) or rows[-1] for one in shapes))
-    save("evaluate", {"rows": rows, "in memory": in_memory(options)})
+    show(title, heads, (row(shape, options) for shape in shapes))
+    in_memory(options)
 
 
 if __name__ == "__main__":

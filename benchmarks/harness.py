@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
-import platform
 import re
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 DATA = Path(__file__).parent / "data"
-RESULTS = Path(__file__).parent / "results"
 HELDOUT = [sys.executable, "-c", "from heldout.cli import main; main()"]
-PACKAGES = ("heldout", "numpy", "scipy", "bm25s", "ir-measures", "pytrec-eval-terrier", "ranx")
 
 Values = dict[str, list[float]]
 """For each query the values of the measures, in a fixed order."""
@@ -138,22 +133,3 @@ def show(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> 
     print(f"\n{title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
     for row in rows:
         print(f"| {' | '.join(map(str, row))} |", flush=True)
-
-
-def save(name: str, content: object) -> None:
-    """Write results beside the benchmarks, with what they were measured on."""
-    RESULTS.mkdir(exist_ok=True)
-    where = {
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "packages": {package: _version(package) for package in PACKAGES},
-    }
-    text = json.dumps({"where": where, "results": content}, indent=2)
-    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 import heldout
-from harness import save, show
+from harness import show
 from heldout import Analyzer, Index, Model, Qrels
 from heldout.data.scores import MachineScores
 from heldout.infer.intervals import DIFFERING
@@ -310,15 +310,16 @@ def show_gain(every: list[Cell], n: int) -> None:
     show(f"Effective queries for {n} with human judgements", ["machine", *heads], rows)
 
 
-def show_several(several: list[Population], draws: int) -> list[list[object]]:
-    rows: list[list[object]] = []
-    cases = [(machine, "shifted") for machine in several[0].machines] + [(MODEL, "tilted")]
-    for (machine, null), one, measure in product(cases, several, MEASURES):
+def show_several(several: list[Population], draws: int) -> None:
+    def row(one: Population, machine: str, null: str, measure: str) -> list[str]:
         rates = [family_rate(one, machine, measure, n, draws, null) for n in (25, 50, 100)]
-        rows.append([one.name, machine, null, measure, *(f"{rate:.3f}" for rate in rates)])
+        return [one.name, machine, null, measure, *(f"{rate:.3f}" for rate in rates)]
+
+    cases = [(machine, "shifted") for machine in several[0].machines] + [(MODEL, "tilted")]
+    ways = product(cases, several, MEASURES)
+    rows = (row(one, machine, null, measure) for (machine, null), one, measure in ways)
     heads = ["population", "machine", "null", "measure", "n = 25", "n = 50", "n = 100"]
-    show(f"Draws with a false claim about four systems, of {draws:,}", heads, rows)
-    return rows
+    show(f"Share of draws with a false claim about four systems, {draws:,} draws", heads, rows)
 
 
 def write_example(data: Path, judgements: Path, folder: Path) -> None:
@@ -350,7 +351,6 @@ def main() -> None:
         return
     names = ("cranfield", "scifact", "trec-covid")
     several = [population(name, options.data, options.judgements) for name in names]
-    found: dict[str, object] = {}
     if options.part != "several":
         every = [
             cell
@@ -360,10 +360,8 @@ def main() -> None:
         ]
         show_coverage(every)
         show_gain(every, 50)
-        found["cells"] = [cell._asdict() for cell in every]
     if options.part != "coverage":
-        found["several"] = show_several(several, options.draws)
-    save("machine_judgements", found)
+        show_several(several, options.draws)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import integrate, stats
 
-from harness import save
+from harness import show
 from heldout import ClassPredictions, NumberPredictions
 from heldout.infer.scored_inputs import system_interval
 from heldout.measure.prediction.evaluate import evaluate_predictions
@@ -89,7 +89,7 @@ def covered(units: int, seed: int, only: str | None, draw: int) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--units", type=int, default=200_000)
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--seed", type=int, default=7)
@@ -100,9 +100,8 @@ def main() -> None:
     with ProcessPoolExecutor(options.processes) as pool:
         hits = Counter(name for names in pool.map(one, range(options.draws)) for name in names)
     error = math.sqrt(0.95 * 0.05 / options.draws)
-    for name, count in hits.items():
-        print(f"{name:30} {count / options.draws:.1%} ± {error:.1%}")
-    save("many_units_coverage", {**vars(options), "covered": hits})
+    rows = ([name, f"{count / options.draws:.1%} ± {error:.1%}"] for name, count in hits.items())
+    show(f"{options.units:,} units, {options.draws} draws", ["measure", "covered"], rows)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness import Ended, heldout, installed, race, run, save, show
+from harness import Ended, heldout, installed, race, run, show
 from heldout.infer.randomization import randomization_test
 from peers import TESTS
 
@@ -66,10 +66,9 @@ def write_scores(path: Path, topics: int, systems: int) -> None:
     path.write_text("\n".join([f"query,{names}", *rows, ""]), encoding="utf-8")
 
 
-def told(name: str, used: Ended) -> str:
+def tell(name: str, used: Ended) -> None:
     cells = f"{used.processor:.1f} s of CPU, {used.memory:.0f} MB at the peak"
     print(f"{name}: {cells}, {len(used.output):,} bytes of output")
-    return cells
 
 
 def main() -> None:
@@ -79,19 +78,16 @@ def main() -> None:
     parser.add_argument("--systems", type=int, default=500)
     options = parser.parse_args()
     # First: the peak of a process counts what its parent holds when it is started.
-    content: dict[str, object] = {}
-    content["units"] = told("100,000 units", run([sys.executable, "-c", MANY_UNITS]))
+    tell("100,000 units", run([sys.executable, "-c", MANY_UNITS]))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.csv"
         write_scores(path, 50, options.systems)
         used = heldout("compare", "--scores", path)
-        content["systems"] = told(f"{options.systems} systems on 50 topics", used)
+        tell(f"{options.systems} systems on 50 topics", used)
     peers = installed(*TESTS)
-    rows: list[list[str]] = []
     title = f"Randomization test, {REPLICATES:,} draws where Monte Carlo"
-    every = (row(units, options.rounds, peers) for units in options.units)
-    show(title, ["units", "heldout", *peers], (rows.append(one) or one for one in every))
-    save("significance", {"rows": rows, **content})
+    rows = (row(units, options.rounds, peers) for units in options.units)
+    show(title, ["units", "heldout", *peers], rows)
 
 
 if __name__ == "__main__":
