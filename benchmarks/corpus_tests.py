@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,11 +82,8 @@ def main() -> None:
     command = [sys.executable, __file__, "--segments", options.segments, "--seed", options.seed]
     memory = {name: run([*command, "--alone", name]).memory for name in CONTESTANTS}
     texts = make_texts(options.segments, options.seed)
-    p: dict[str, float] = {}
-    works = {
-        name: lambda name=name: p.__setitem__(name, CONTESTANTS[name](*texts))
-        for name in ("heldout", "sacrebleu")
-    }
+    works = {name: partial(CONTESTANTS[name], *texts) for name in ("heldout", "sacrebleu")}
+    p = {name: work() for name, work in works.items()}  # warms up, too
     seconds = race(works, options.rounds)
     error = float(np.sqrt(2 * p["heldout"] * (1 - p["heldout"]) / REPLICATES))
     if abs(p["heldout"] - p["sacrebleu"]) > 4 * error:

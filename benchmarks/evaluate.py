@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import heldout
-from harness import DATA, Ended, Values, check_equal, installed, race, run_in_turn, show
+from harness import DATA, Values, check_equal, installed, race, run_in_turn, show
 from peers import IN_MEMORY, MEASURES, PROGRAMS, TREC_NAMES, TREC_ORDER
 
 if TYPE_CHECKING:
@@ -34,12 +34,6 @@ class Shape(NamedTuple):
     depth: int
     judged: float
     grades: int
-
-    @property
-    def words(self) -> str:
-        """A name for the table."""
-        graded = " graded" if self.grades > 1 else ""
-        return f"{self.queries:,} × {self.depth}, {self.judged:g}{graded}"
 
 
 SHAPES = (Shape(250, 1000, 1200, 3), Shape(1000, 1000, 1.1, 1), Shape(6980, 1000, 1.1, 1))
@@ -119,7 +113,9 @@ def row(shape: Shape, options: argparse.Namespace) -> list[str]:
     found = run_in_turn(commands(*make(shape, options.data), options.peers), options.rounds)
     ours = found["heldout"]
     values = parse("heldout", ours.output)
-    cells = [shape.words, f"{getattr(ours, options.clock):.2f} s, {ours.memory:.0f} MB"]
+    kind = " graded" if shape.grades > 1 else ""
+    cells = [f"{shape.queries:,} × {shape.depth}, {shape.judged:g}{kind}"]
+    cells.append(f"{getattr(ours, options.clock):.2f} s, {ours.memory:.0f} MB")
     for name in options.peers:
         peer = found.get(name)
         if peer is None:
@@ -127,12 +123,9 @@ def row(shape: Shape, options: argparse.Namespace) -> list[str]:
             continue
         digits = 5.1e-5 if name == "trec_eval" else 1e-9  # trec_eval prints four digits
         check_equal(name, values, parse(name, peer.output), digits)
-        cells.append(f"{_times(peer, ours, options.clock):.2g}×, {peer.memory / ours.memory:.2g}×")
+        times = getattr(peer, options.clock) / getattr(ours, options.clock)
+        cells.append(f"{times:.2g}×, {peer.memory / ours.memory:.2g}×")
     return cells
-
-
-def _times(peer: Ended, ours: Ended, clock: str) -> float:
-    return float(getattr(peer, clock) / getattr(ours, clock))
 
 
 def in_memory(options: argparse.Namespace) -> None:

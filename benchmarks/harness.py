@@ -35,16 +35,11 @@ class Ended:
     """The largest anonymous part that was seen: without pages of mapped files (Linux)."""
 
 
-def run(command: Sequence[object], folder: Path | None = None, **environment: str) -> Ended:
+def run(command: Sequence[object], **environment: str) -> Ended:
     """Run a program to its end, with additions to the environment."""
     begin = time.perf_counter()
-    process = subprocess.Popen(
-        list(map(str, command)),
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=os.environ | environment,
-    )
+    words, around = list(map(str, command)), os.environ | environment
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=around)
     assert process.stdout is not None
     seen: list[int] = []
     ended = threading.Event()
@@ -57,7 +52,7 @@ def run(command: Sequence[object], folder: Path | None = None, **environment: st
     watcher.join()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"failed: {' '.join(map(str, command))}")
+        raise SystemExit(f"failed: {' '.join(words)}")
     memory = usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
     processor = usage.ru_utime + usage.ru_stime
     return Ended(output, seconds, processor, memory, max(seen, default=0) / 1024)

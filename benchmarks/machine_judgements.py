@@ -54,9 +54,7 @@ BATCH = 2_000
 HOSTILE, MODEL = "hostile", "willia-umbrela1"
 """The machine that favours a system, and the one that it is made of."""
 
-REPLICATES, DRAWN = 199, 50
-"""Replicates of a comparison, and draws at once."""
-
+REPLICATES = 199
 COPIES = {"cranfield": 2, "scifact": 2, "trec-covid": 10}
 """How often the queries are repeated, each time with other errors of the machines."""
 
@@ -204,7 +202,10 @@ def cells(one: Population, n: int, draws: int, seed: int) -> list[Cell]:
         for measure in MEASURES:
             last = one.human[measure].shape[1] - 1
             for first, second in ((0, None), (1, 0), (last, 0)):
-                y, f = (_gap(part[measure], first, second) for part in (one.human, given))
+                both = one.human[measure], given[measure]
+                y, f = (
+                    part[:, first] - (0.0 if second is None else part[:, second]) for part in both
+                )
                 covered, by_human, gain = _coverage(y, f, parts, plus_four=second is not None)
                 differ = n * float(np.mean(np.abs(y) > 1e-12))
                 name = "" if second is None else f"{first}-{second}"
@@ -213,11 +214,6 @@ def cells(one: Population, n: int, draws: int, seed: int) -> list[Cell]:
                     Cell(one.name, machine, measure, n, name, covered, by_human, gain, warned)
                 )
     return result
-
-
-def _gap(part: Array, first: int, second: int | None) -> Array:
-    gap: Array = part[:, first] - (0.0 if second is None else part[:, second])
-    return gap
 
 
 def _coverage(
@@ -230,16 +226,9 @@ def _coverage(
         estimates = combined_means(drawn, f[human], f[extra], plus_four=plus_four).estimate
         quantile = float(stdtrit(len(human) - 1, 0.975))
         mean, error = drawn.mean(0), drawn.std(0, ddof=1) / np.sqrt(len(human))
-        rows.append(
-            np.stack(
-                [
-                    np.abs(estimates.value - truth) <= quantile * estimates.error + 1e-12,
-                    np.abs(mean - truth) <= quantile * error + 1e-12,
-                    estimates.value,
-                    mean,
-                ]
-            )
-        )
+        covered = np.abs(estimates.value - truth) <= quantile * estimates.error + 1e-12
+        by_human = np.abs(mean - truth) <= quantile * error + 1e-12
+        rows.append(np.stack([covered, by_human, estimates.value, mean]))
     both = np.concatenate(rows, 1)
     gain = both[3].var() / both[2].var() if both[2].var() > 0 else 1.0
     return float(both[0].mean()), float(both[1].mean()), float(gain)
@@ -257,13 +246,12 @@ def family_rate(
         human = human - human.mean(0)
     generator = np.random.default_rng([n, 5])
     claims = 0
-    for size in [min(DRAWN, draws)] * max(draws // DRAWN, 1):
-        rows = generator.choice(len(human), (size, n), p=chances)
-        extra = generator.choice(len(human), (size, MACHINE_PER_HUMAN * n), p=chances)
-        for draw in range(size):
-            part = MachineScores(given[rows[draw]], given[extra[draw]])
-            found = romano_wolf(human[rows[draw]], machine=part, replicates=REPLICATES, seed=draw)
-            claims += bool(np.nanmin(found.p) <= 0.05 + 1e-12)
+    for draw in range(draws):
+        rows = generator.choice(len(human), n, p=chances)
+        extra = generator.choice(len(human), MACHINE_PER_HUMAN * n, p=chances)
+        part = MachineScores(given[rows], given[extra])
+        found = romano_wolf(human[rows], machine=part, replicates=REPLICATES, seed=draw)
+        claims += bool(np.nanmin(found.p) <= 0.05 + 1e-12)
     return claims / draws
 
 
