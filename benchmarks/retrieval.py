@@ -283,6 +283,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000, help="at most")
     parser.add_argument("--rounds", type=int, default=5, help="in each process")
     parser.add_argument("--processes", type=int, default=2, help="of each contestant")
+    parser.add_argument("--peers", nargs="*", choices=NAMES[1:], default=NAMES[1:])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--alone", choices=NAMES, help=argparse.SUPPRESS)
     for name, kind in (("--part", str), ("--depth", int), ("--folder", Path)):
@@ -292,7 +293,7 @@ def main() -> None:
         os.environ["HELDOUT_THREADS"] = "1"
         contend(options)
         return
-    names = ["heldout", *installed(*NAMES[1:])]
+    names = ["heldout", *installed(*options.peers)]
     for source in options.corpora:
         folder = make(options.data, source, options.queries)
         rows = rows_of(folder, names, options)
