@@ -146,7 +146,7 @@ def in_memory(options: argparse.Namespace) -> None:
     expected = ours()
     for name, work in works.items():  # compiles and warms up, too
         check_equal(name, expected, work(), 1e-9)
-    least = race(works, options.rounds)
+    least = race(works, options.rounds, options.clock)
     ratios = [f"{name} {least[name] / least['heldout']:.2g}×" for name in works]
     print(f"\n{len(run):,} rows in memory: {least['heldout']:.3f} s; {', '.join(ratios)}")
 
