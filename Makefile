@@ -15,7 +15,7 @@ DEVELOPER := $(VENV)/.installed-dev
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --no-compile --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all lint types tests reference coverage docs picture bench clean
+.PHONY: demo test test-all lint types tests reference coverage docs picture bench bench-docs clean
 
 demo: $(INSTALLED)
 	$(BIN)/heldout demo
@@ -63,14 +63,51 @@ picture: $(INSTALLED)
 	$(BIN)/heldout run docs/_build/example/qrels.txt --system baseline=docs/_build/example/baseline.run --system improved=docs/_build/example/improved.run -o docs/_build/picture --force --quiet
 	$(BIN)/heldout chart docs/_build/picture query-differences -o docs/_static/differences.svg
 
-bench: $(DEVELOPER)
+# The peers of the benchmarks.
+PEERS := $(VENV)/.installed-peers
+BENCH := $(BIN)/python benchmarks
+
+$(PEERS): $(DEVELOPER)
 	$(INSTALL) -e ".[bench]"
-	$(BIN)/python benchmarks/evaluate_files.py
-	$(BIN)/python benchmarks/evaluate_memory.py
-	$(BIN)/python benchmarks/significance.py
-	$(BIN)/python benchmarks/error_rates.py
-	$(BIN)/python benchmarks/retrieval.py
-	$(BIN)/python benchmarks/fusion.py
+	$(BIN)/python -c "open('$(PEERS)', 'w').close()"
+
+# The table of README.md. TREC_EVAL: the path of a trec_eval to include.
+bench: $(PEERS)
+	$(BENCH)/evaluate.py
+
+# The tables of docs/, which take many hours; each line can be run alone, with smaller numbers.
+# DATA: a folder with cranfield/cranfield, med, cacm, scifact (collections), trec_matrices (topics x
+# systems of TREC ad hoc 5 and 6), llmjudge, trec_covid_r1; without it, what needs no such data.
+bench-docs: $(PEERS)
+	$(BENCH)/significance.py
+	$(BENCH)/retrieval.py pydocs 1000000 $(if $(DATA),$(DATA)/scifact)
+	$(BENCH)/retrieval.py 8841823 --peers tantivy
+	$(BENCH)/scaling.py --sizes 100000 1000000 8841823
+	$(BENCH)/workers.py --queries 100 --repeats 16
+	$(BENCH)/report_page.py
+	$(BENCH)/corpus_tests.py
+	$(BENCH)/near_duplicates.py
+	$(BENCH)/near_duplicates.py --size 1000000
+	$(BENCH)/random_kills.py --kills 60
+	$(BENCH)/hybrid.py pydocs
+	$(BENCH)/many_units_coverage.py
+	$(BENCH)/several_systems.py --order 400
+	$(BENCH)/bias_study.py pydocs --queries 400
+	$(BENCH)/fold_coverage.py pydocs
+ifdef DATA
+	$(BENCH)/error_rates.py --matrices $(DATA)/trec_matrices
+	$(BENCH)/several_systems.py --matrices $(DATA)/trec_matrices
+	$(BENCH)/several_systems.py --matrices $(DATA)/trec_matrices --gain 0.05 --draws 2000
+	$(BENCH)/several_systems.py --matrices $(DATA)/trec_matrices --systems 20 30 61 --units 50 --measures ap --nulls centred permutation --draws 2000
+	$(BENCH)/bounded_intervals.py $(DATA)/trec_matrices
+	$(BENCH)/agreement_coverage.py --matrices $(DATA)/trec_matrices --judgements $(DATA)/llmjudge
+	$(BENCH)/machine_judgements.py --data $(DATA) --judgements $(DATA)/llmjudge
+	$(BENCH)/bias_study.py $(COLLECTIONS)
+	$(BENCH)/interval_coverage.py $(COLLECTIONS)
+	$(BENCH)/fold_coverage.py $(COLLECTIONS)
+endif
+
+COLLECTIONS := $(addprefix $(DATA)/,cranfield/cranfield med cacm scifact)
 
 clean:
 	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('$(VENV)', 'build', 'dist', 'demo-report', 'docs/_build')]"

@@ -1,10 +1,9 @@
-r"""How near the truth estimators come: the tables of docs/estimates.md.
+"""How near the truth estimators come: the tables of docs/estimates.md.
 
 In every draw a share of the documents is seen; the score on the others is the truth (see
 `heldout.experiment.studies.bias`). Three systems:
 
-- fixed: BM25 with k1 = 1 and b = 0.5, the unseen side as large as the seen one, or two or
-  five times as large;
+- fixed: BM25 with k1 = 1 and b = 0.5, the unseen side as large as the seen one, or 2 or 5 times;
 - tuned: BM25 over a grid of 20 values of k1 (geometric, 0.2 to 5) by 20 of b (0 to 1), chosen on
   each train side;
 - over-fitted on purpose: the best of 200 priors of documents that are nothing but noise (normal,
@@ -14,11 +13,10 @@ Nothing is tuned to the collections, and the seed is fixed. Run it as
 
     python benchmarks/bias_study.py --draws 200 PATH_OF_CRANFIELD PATH_OF_SCIFACT
     python benchmarks/bias_study.py --draws 200 --queries 400 pydocs
-    python benchmarks/bias_study.py --case fixed --groups none --draws 400 --replicates 100 \
-        --measure nDCG@10 AP P@10 RR -- COLLECTION
+    python benchmarks/bias_study.py --draws 400 --case fixed --groups none COLLECTION -m AP RR
 
-With ``--doubled`` every document is there twice, as is every judgement. Documents with the same
-text are one unit of the draws, the folds and the half-samples, unless ``--groups none``.
+Documents with the same text are one unit of the draws, the folds and the half-samples, unless
+``--groups none``.
 """
 
 from __future__ import annotations
@@ -86,7 +84,6 @@ def main() -> None:
     parser.add_argument("-m", "--measure", nargs="+", default=["nDCG@10"])
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--doubled", action="store_true", help="every document is there twice")
     parser.add_argument(
         "--groups",
         choices=("duplicates", "none"),
@@ -96,8 +93,6 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.collections:
         collection = some_queries(read_collection(name), options.queries)
-        if options.doubled:
-            collection = doubled(collection)
         index = Index.build(collection.documents)
         sizes = f"{index.n_documents:,} documents, {len(collection.queries):,} queries"
         heads = ["system", "measure", "estimator", "estimate", "truth", "bias ± se", "RMSE"]
@@ -124,17 +119,6 @@ def some_queries(collection: Collection, number: int | None) -> Collection:
         query: grades for query, grades in collection.qrels.to_dict().items() if query in known
     }
     return Collection(collection.documents, queries, qrels, name=name)
-
-
-def doubled(collection: Collection) -> Collection:
-    """The collection with a copy of every document, which is relevant to the same queries."""
-    copies = [(f"{one}~2", text) for one, text in collection.documents.pairs()]
-    qrels = {
-        query: {name: grade for one, grade in grades.items() for name in (one, f"{one}~2")}
-        for query, grades in collection.qrels.to_dict().items()
-    }
-    documents = [*collection.documents.pairs(), *copies]
-    return Collection(documents, collection.queries, qrels, name=f"{collection.name}, doubled")
 
 
 def groups_of(collection: Collection, kind: str) -> NDArray[np.int64] | None:
@@ -173,10 +157,6 @@ def studies(
         if number == left:
             break
     return blocks
-
-
-if TYPE_CHECKING:
-    Noise = NDArray[np.float64] | None
 
 
 def summary(found: list[BiasStudy]) -> list[list[str]]:

@@ -48,7 +48,7 @@ from heldout.infer.intervals import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.data.words import Floats
+    from heldout.data.words import Flags, Floats
     from heldout.infer.results import Interval
 
 LEVEL = 0.95
@@ -208,10 +208,10 @@ def row(cell: Cell) -> list[str]:
     def bounds(each: list[tuple[float, float]]) -> Floats:
         return np.array(each).T
 
-    def covers(found: Floats) -> Floats:
-        return (found[0] <= truths) & (truths <= found[1])
+    def covers(found: Floats) -> Flags:
+        return np.asarray((found[0] <= truths) & (truths <= found[1]))
 
-    def shown(hits: Floats) -> str:
+    def shown(hits: Flags) -> str:
         inner = f" ({100 * hits[left].mean():.1f})" if left.any() else ""
         return f"{100 * hits.mean():.1f}{inner}"
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sacrebleu
 from sacrebleu.significance import PairedTest
 
-from harness import race, run, save
+from harness import race, run
 from heldout import evaluate
 from heldout.infer.resampling import swap_test
 from heldout.measure.text.evaluate import segment_sums
@@ -81,11 +82,8 @@ def main() -> None:
     command = [sys.executable, __file__, "--segments", options.segments, "--seed", options.seed]
     memory = {name: run([*command, "--alone", name]).memory for name in CONTESTANTS}
     texts = make_texts(options.segments, options.seed)
-    p: dict[str, float] = {}
-    works = {
-        name: lambda name=name: p.__setitem__(name, CONTESTANTS[name](*texts))
-        for name in ("heldout", "sacrebleu")
-    }
+    works = {name: partial(CONTESTANTS[name], *texts) for name in ("heldout", "sacrebleu")}
+    p = {name: work() for name, work in works.items()}  # warms up, too
     seconds = race(works, options.rounds)
     error = float(np.sqrt(2 * p["heldout"] * (1 - p["heldout"]) / REPLICATES))
     if abs(p["heldout"] - p["sacrebleu"]) > 4 * error:
@@ -96,7 +94,6 @@ def main() -> None:
         f"{more['heldout']:.0f} MB; sacrebleu {seconds['sacrebleu'] / seconds['heldout']:.1f}×, "
         f"{more['sacrebleu'] / more['heldout']:.1f}×; p {p['heldout']:.4f}, {p['sacrebleu']:.4f}"
     )
-    save("corpus_tests", {"seconds": seconds, "memory": memory, "p": p})
 
 
 if __name__ == "__main__":

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
 
-from harness import save
+from harness import show
 from heldout.infer.bootstrap import bootstrap_interval, shift_test
 from heldout.infer.intervals import t_interval
 from heldout.infer.randomization import randomization_test, sign_test, wilcoxon_test
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 Matrix = np.ndarray
 ALPHA = 0.05
 REPLICATES = 2_000
+NULLS = ("equal means", "sign flip")
+BOOTSTRAPS: Final = ("percentile", "bca")
 
 
 class Task(NamedTuple):
@@ -126,25 +129,22 @@ def tests_of(seed: int) -> dict[str, Callable[[Matrix], Outcome]]:
     }
 
 
-def work(task: Task) -> tuple[Task, dict[str, float]]:
-    """False alarms of every test, and coverage of the intervals of the difference, in one cell."""
+def work(task: Task) -> tuple[Task, dict[str, list[bool]]]:
+    """False alarms of every test, and whether intervals cover 0, in one cell."""
     generator = np.random.default_rng(np.random.SeedSequence([2019, task.seed]))
-    counts: dict[str, float] = {}
+    found: dict[str, list[bool]] = {}
     for draw in range(task.draws):
         x, y = draw_pair(task, generator)
         gaps = x - y
         for name, test in tests_of(draw).items():
-            counts[name] = counts.get(name, 0) + (test(gaps).p <= ALPHA)
-        interval = t_interval(gaps)
-        covered = interval.low <= 0 <= interval.high
-        counts["cover t"] = counts.get("cover t", 0) + covered
-        if draw % 5 == 0:  # slow ones on every fifth draw
-            counts["slow draws"] = counts.get("slow draws", 0) + 1
-            for kind in ("percentile", "bca"):
-                interval = bootstrap_interval(gaps, kind=kind, replicates=REPLICATES, seed=draw)
-                key = f"cover {kind}"
-                counts[key] = counts.get(key, 0) + (interval.low <= 0 <= interval.high)
-    return task, counts
+            found.setdefault(name, []).append(test(gaps).p <= ALPHA)
+        intervals = {"t": t_interval(gaps)}
+        for kind in BOOTSTRAPS if draw % 5 == 0 else ():  # slow
+            intervals[kind] = bootstrap_interval(gaps, kind=kind, replicates=REPLICATES, seed=draw)
+        for name, interval in intervals.items():
+            covered = interval.low <= 0 <= interval.high
+            found.setdefault(f"{name} covers", []).append(covered)
+    return task, found
 
 
 def main() -> None:
@@ -152,8 +152,6 @@ def main() -> None:
     parser.add_argument("--matrices", type=Path, help="folder of topic x system CSV files")
     parser.add_argument("--draws", type=int, default=20_000, help="null draws for each row")
     parser.add_argument("--workers", type=int, default=2)
-    nulls = ["equal means", "sign flip"]
-    parser.add_argument("--nulls", nargs="+", default=nulls, choices=nulls)
     parser.add_argument("--units", type=int, nargs="+", default=[25, 50, 100])
     options = parser.parse_args()
     matrices = load(options.matrices)
@@ -162,39 +160,25 @@ def main() -> None:
         for name, matrix in matrices.items()
     }
     share = -(-options.draws // (4 * len(matrices)))
+    ways = product(options.units, NULLS, matrices, range(4))
     tasks = [
-        Task(name, matrix, means[name], null, units, share, 0)
-        for units in options.units
-        for null in options.nulls
-        for name, matrix in matrices.items()
-        for _ in range(4)
+        Task(name, matrices[name], means[name], null, units, share, number)
+        for number, (units, null, name, _) in enumerate(ways)
     ]
-    tasks = [task._replace(seed=number) for number, task in enumerate(tasks)]
-    totals: dict[tuple[str, int, str], dict[str, float]] = {}
+    rows: dict[tuple[str, int, str], dict[str, list[bool]]] = {}
     with ProcessPoolExecutor(options.workers) as pool:
-        for task, counts in pool.map(work, tasks):
+        for task, found in pool.map(work, tasks):
             kind = task.name.split("_")[-1].split()[-1]
             for label in (kind, "all"):
-                row = totals.setdefault((task.null, task.units, label), {"draws": 0})
-                row["draws"] += task.draws
-                for name, count in counts.items():
-                    row[name] = row.get(name, 0) + count
-    show(totals)
-
-
-def show(totals: dict[tuple[str, int, str], dict[str, float]]) -> None:
-    results = []
-    for (null, units, label), row in sorted(totals.items()):
-        draws, slow = row.pop("draws"), row.pop("slow draws", 1)
-        rates = {
-            name: count / (slow if name in {"cover percentile", "cover bca"} else draws)
-            for name, count in row.items()
-        }
-        error = (0.05 * 0.95 / draws) ** 0.5
-        shown = "  ".join(f"{name} {rate:.4f}" for name, rate in rates.items())
-        print(f"{null:12} n={units:<4} {label:5} {draws:7.0f} draws ±{error:.4f}: {shown}")
-        results.append({"null": null, "units": units, "scores": label, "draws": draws, **rates})
-    save("error_rates", results)
+                row = rows.setdefault((task.null, task.units, label), {})
+                for name, hits in found.items():
+                    row.setdefault(name, []).extend(hits)
+    table = [
+        [*key, len(row["t"]), *(f"{np.mean(hits):.4f}" for hits in row.values())]
+        for key, row in sorted(rows.items())
+    ]
+    heads = ["null", "units", "scores", "draws", *next(iter(rows.values()))]
+    show("Share of draws with p at most .05, and with 0 in the interval", heads, table)
 
 
 if __name__ == "__main__":

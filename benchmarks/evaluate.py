@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import heldout
-from harness import DATA, Ended, Values, check_equal, installed, race, run_in_turn, save, show
+from harness import DATA, Values, check_equal, installed, race, run_in_turn, show
 from peers import IN_MEMORY, MEASURES, PROGRAMS, TREC_NAMES, TREC_ORDER
 
 if TYPE_CHECKING:
@@ -34,12 +34,6 @@ class Shape(NamedTuple):
     depth: int
     judged: float
     grades: int
-
-    @property
-    def words(self) -> str:
-        """A name for the table."""
-        graded = " graded" if self.grades > 1 else ""
-        return f"{self.queries:,} × {self.depth}, {self.judged:g}{graded}"
 
 
 SHAPES = (Shape(250, 1000, 1200, 3), Shape(1000, 1000, 1.1, 1), Shape(6980, 1000, 1.1, 1))
@@ -119,7 +113,9 @@ def row(shape: Shape, options: argparse.Namespace) -> list[str]:
     found = run_in_turn(commands(*make(shape, options.data), options.peers), options.rounds)
     ours = found["heldout"]
     values = parse("heldout", ours.output)
-    cells = [shape.words, f"{getattr(ours, options.clock):.2f} s, {ours.memory:.0f} MB"]
+    kind = " graded" if shape.grades > 1 else ""
+    cells = [f"{shape.queries:,} × {shape.depth}, {shape.judged:g}{kind}"]
+    cells.append(f"{getattr(ours, options.clock):.2f} s, {ours.memory:.0f} MB")
     for name in options.peers:
         peer = found.get(name)
         if peer is None:
@@ -127,16 +123,13 @@ def row(shape: Shape, options: argparse.Namespace) -> list[str]:
             continue
         digits = 5.1e-5 if name == "trec_eval" else 1e-9  # trec_eval prints four digits
         check_equal(name, values, parse(name, peer.output), digits)
-        cells.append(f"{_times(peer, ours, options.clock):.2g}×, {peer.memory / ours.memory:.2g}×")
+        times = getattr(peer, options.clock) / getattr(ours, options.clock)
+        cells.append(f"{times:.2g}×, {peer.memory / ours.memory:.2g}×")
     return cells
 
 
-def _times(peer: Ended, ours: Ended, clock: str) -> float:
-    return float(getattr(peer, clock) / getattr(ours, clock))
-
-
-def in_memory(options: argparse.Namespace) -> dict[str, float]:
-    """The least seconds of each library from what it keeps in memory."""
+def in_memory(options: argparse.Namespace) -> None:
+    """Print the least seconds of each library from what it keeps in memory."""
     paths = make(options.memory_shape, options.data)
     qrels, run = heldout.read_qrels(paths[0]), heldout.read_run(paths[1])
 
@@ -153,10 +146,9 @@ def in_memory(options: argparse.Namespace) -> dict[str, float]:
     expected = ours()
     for name, work in works.items():  # compiles and warms up, too
         check_equal(name, expected, work(), 1e-9)
-    least = race(works, options.rounds)
+    least = race(works, options.rounds, options.clock)
     ratios = [f"{name} {least[name] / least['heldout']:.2g}×" for name in works]
     print(f"\n{len(run):,} rows in memory: {least['heldout']:.3f} s; {', '.join(ratios)}")
-    return least
 
 
 def main() -> None:
@@ -171,10 +163,9 @@ def main() -> None:
     shapes = [shape._replace(queries=min(shape.queries, most)) for shape in SHAPES]
     options.memory_shape = IN_MEMORY_SHAPE._replace(queries=min(IN_MEMORY_SHAPE.queries, most))
     heads = ["queries × documents, judged per query", "heldout", *options.peers]
-    rows: list[list[str]] = []
     title = f"From files to values ({options.clock}, fastest of {options.rounds} rounds)"
-    show(title, heads, (rows.append(row(one, options)) or rows[-1] for one in shapes))
-    save("evaluate", {"rows": rows, "in memory": in_memory(options)})
+    show(title, heads, (row(shape, options) for shape in shapes))
+    in_memory(options)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
-import platform
 import re
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 DATA = Path(__file__).parent / "data"
-RESULTS = Path(__file__).parent / "results"
 HELDOUT = [sys.executable, "-c", "from heldout.cli import main; main()"]
-PACKAGES = ("heldout", "numpy", "scipy", "bm25s", "ir-measures", "pytrec-eval-terrier", "ranx")
 
 Values = dict[str, list[float]]
 """For each query the values of the measures, in a fixed order."""
@@ -40,16 +35,11 @@ class Ended:
     """The largest anonymous part that was seen: without pages of mapped files (Linux)."""
 
 
-def run(command: Sequence[object], folder: Path | None = None, **environment: str) -> Ended:
+def run(command: Sequence[object], **environment: str) -> Ended:
     """Run a program to its end, with additions to the environment."""
     begin = time.perf_counter()
-    process = subprocess.Popen(
-        list(map(str, command)),
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=os.environ | environment,
-    )
+    words, around = list(map(str, command)), os.environ | environment
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=around)
     assert process.stdout is not None
     seen: list[int] = []
     ended = threading.Event()
@@ -62,7 +52,7 @@ def run(command: Sequence[object], folder: Path | None = None, **environment: st
     watcher.join()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"failed: {' '.join(map(str, command))}")
+        raise SystemExit(f"failed: {' '.join(words)}")
     memory = usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
     processor = usage.ru_utime + usage.ru_stime
     return Ended(output, seconds, processor, memory, max(seen, default=0) / 1024)
@@ -100,14 +90,17 @@ def run_in_turn(commands: Mapping[str, Sequence[object]], rounds: int) -> dict[s
     return found
 
 
-def race(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Do all works in turn, `rounds` times; give the least seconds of each."""
+def race(
+    works: Mapping[str, Callable[[], Any]], rounds: int, clock: str = "seconds"
+) -> dict[str, float]:
+    """Do all works in turn, `rounds` times; give the least seconds, or processor seconds."""
+    now = time.process_time if clock == "processor" else time.perf_counter
     least = dict.fromkeys(works, float("inf"))
     for _ in range(rounds):
         for name, work in works.items():
-            begin = time.perf_counter()
+            begin = now()
             work()
-            least[name] = min(least[name], time.perf_counter() - begin)
+            least[name] = min(least[name], now() - begin)
     return least
 
 
@@ -138,22 +131,3 @@ def show(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> 
     print(f"\n{title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
     for row in rows:
         print(f"| {' | '.join(map(str, row))} |", flush=True)
-
-
-def save(name: str, content: object) -> None:
-    """Write results beside the benchmarks, with what they were measured on."""
-    RESULTS.mkdir(exist_ok=True)
-    where = {
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "packages": {package: _version(package) for package in PACKAGES},
-    }
-    text = json.dumps({"where": where, "results": content}, indent=2)
-    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 import heldout
-from harness import save, show
+from harness import show
 from heldout import Analyzer, Index, Model, Qrels
 from heldout.data.scores import MachineScores
 from heldout.infer.intervals import DIFFERING
@@ -54,9 +54,7 @@ BATCH = 2_000
 HOSTILE, MODEL = "hostile", "willia-umbrela1"
 """The machine that favours a system, and the one that it is made of."""
 
-REPLICATES, DRAWN = 199, 50
-"""Replicates of a comparison, and draws at once."""
-
+REPLICATES = 199
 COPIES = {"cranfield": 2, "scifact": 2, "trec-covid": 10}
 """How often the queries are repeated, each time with other errors of the machines."""
 
@@ -204,7 +202,10 @@ def cells(one: Population, n: int, draws: int, seed: int) -> list[Cell]:
         for measure in MEASURES:
             last = one.human[measure].shape[1] - 1
             for first, second in ((0, None), (1, 0), (last, 0)):
-                y, f = (_gap(part[measure], first, second) for part in (one.human, given))
+                both = one.human[measure], given[measure]
+                y, f = (
+                    part[:, first] - (0.0 if second is None else part[:, second]) for part in both
+                )
                 covered, by_human, gain = _coverage(y, f, parts, plus_four=second is not None)
                 differ = n * float(np.mean(np.abs(y) > 1e-12))
                 name = "" if second is None else f"{first}-{second}"
@@ -213,11 +214,6 @@ def cells(one: Population, n: int, draws: int, seed: int) -> list[Cell]:
                     Cell(one.name, machine, measure, n, name, covered, by_human, gain, warned)
                 )
     return result
-
-
-def _gap(part: Array, first: int, second: int | None) -> Array:
-    gap: Array = part[:, first] - (0.0 if second is None else part[:, second])
-    return gap
 
 
 def _coverage(
@@ -230,16 +226,9 @@ def _coverage(
         estimates = combined_means(drawn, f[human], f[extra], plus_four=plus_four).estimate
         quantile = float(stdtrit(len(human) - 1, 0.975))
         mean, error = drawn.mean(0), drawn.std(0, ddof=1) / np.sqrt(len(human))
-        rows.append(
-            np.stack(
-                [
-                    np.abs(estimates.value - truth) <= quantile * estimates.error + 1e-12,
-                    np.abs(mean - truth) <= quantile * error + 1e-12,
-                    estimates.value,
-                    mean,
-                ]
-            )
-        )
+        covered = np.abs(estimates.value - truth) <= quantile * estimates.error + 1e-12
+        by_human = np.abs(mean - truth) <= quantile * error + 1e-12
+        rows.append(np.stack([covered, by_human, estimates.value, mean]))
     both = np.concatenate(rows, 1)
     gain = both[3].var() / both[2].var() if both[2].var() > 0 else 1.0
     return float(both[0].mean()), float(both[1].mean()), float(gain)
@@ -257,13 +246,12 @@ def family_rate(
         human = human - human.mean(0)
     generator = np.random.default_rng([n, 5])
     claims = 0
-    for size in [min(DRAWN, draws)] * max(draws // DRAWN, 1):
-        rows = generator.choice(len(human), (size, n), p=chances)
-        extra = generator.choice(len(human), (size, MACHINE_PER_HUMAN * n), p=chances)
-        for draw in range(size):
-            part = MachineScores(given[rows[draw]], given[extra[draw]])
-            found = romano_wolf(human[rows[draw]], machine=part, replicates=REPLICATES, seed=draw)
-            claims += bool(np.nanmin(found.p) <= 0.05 + 1e-12)
+    for draw in range(draws):
+        rows = generator.choice(len(human), n, p=chances)
+        extra = generator.choice(len(human), MACHINE_PER_HUMAN * n, p=chances)
+        part = MachineScores(given[rows], given[extra])
+        found = romano_wolf(human[rows], machine=part, replicates=REPLICATES, seed=draw)
+        claims += bool(np.nanmin(found.p) <= 0.05 + 1e-12)
     return claims / draws
 
 
@@ -310,15 +298,16 @@ def show_gain(every: list[Cell], n: int) -> None:
     show(f"Effective queries for {n} with human judgements", ["machine", *heads], rows)
 
 
-def show_several(several: list[Population], draws: int) -> list[list[object]]:
-    rows: list[list[object]] = []
-    cases = [(machine, "shifted") for machine in several[0].machines] + [(MODEL, "tilted")]
-    for (machine, null), one, measure in product(cases, several, MEASURES):
+def show_several(several: list[Population], draws: int) -> None:
+    def row(one: Population, machine: str, null: str, measure: str) -> list[str]:
         rates = [family_rate(one, machine, measure, n, draws, null) for n in (25, 50, 100)]
-        rows.append([one.name, machine, null, measure, *(f"{rate:.3f}" for rate in rates)])
+        return [one.name, machine, null, measure, *(f"{rate:.3f}" for rate in rates)]
+
+    cases = [(machine, "shifted") for machine in several[0].machines] + [(MODEL, "tilted")]
+    ways = product(cases, several, MEASURES)
+    rows = (row(one, machine, null, measure) for (machine, null), one, measure in ways)
     heads = ["population", "machine", "null", "measure", "n = 25", "n = 50", "n = 100"]
-    show(f"Draws with a false claim about four systems, of {draws:,}", heads, rows)
-    return rows
+    show(f"Share of draws with a false claim about four systems, {draws:,} draws", heads, rows)
 
 
 def write_example(data: Path, judgements: Path, folder: Path) -> None:
@@ -350,7 +339,6 @@ def main() -> None:
         return
     names = ("cranfield", "scifact", "trec-covid")
     several = [population(name, options.data, options.judgements) for name in names]
-    found: dict[str, object] = {}
     if options.part != "several":
         every = [
             cell
@@ -360,10 +348,8 @@ def main() -> None:
         ]
         show_coverage(every)
         show_gain(every, 50)
-        found["cells"] = [cell._asdict() for cell in every]
     if options.part != "coverage":
-        found["several"] = show_several(several, options.draws)
-    save("machine_judgements", found)
+        show_several(several, options.draws)
 
 
 if __name__ == "__main__":

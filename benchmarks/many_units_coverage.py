@@ -3,7 +3,7 @@
 Numbers: the truth is normal, the prediction adds normal noise. Classes: the score of the true class
 is normal around 1, those of the others around 0, and the highest is predicted.
 
-    python benchmarks/many_units_coverage.py [--units 200000] [--draws 100] [--only AUC]
+    python benchmarks/many_units_coverage.py [--units 200000] [--draws 100]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import integrate, stats
 
-from harness import save
+from harness import show
 from heldout import ClassPredictions, NumberPredictions
 from heldout.infer.scored_inputs import system_interval
 from heldout.measure.prediction.evaluate import evaluate_predictions
@@ -63,7 +63,7 @@ def classes_truth() -> dict[str, float]:
     }
 
 
-def covered(units: int, seed: int, only: str | None, draw: int) -> list[str]:
+def covered(units: int, seed: int, draw: int) -> list[str]:
     """Return the measures whose interval includes the truth in one data set."""
     source = np.random.default_rng([seed, units, draw])
     names = tuple(map(str, range(units)))
@@ -74,35 +74,29 @@ def covered(units: int, seed: int, only: str | None, draw: int) -> list[str]:
     classes = ("frequent", "middle", "rare")
     classed = ClassPredictions("B", names, classes, true, scores.argmax(axis=1), scores)
     included = []
-    pairs: list[tuple[Any, dict[str, float]]] = [
-        (numbers, numbers_truth()),
-        (classed, classes_truth()),
-    ]
-    for given, known in pairs:
+    known_of: dict[Any, dict[str, float]] = {numbers: numbers_truth(), classed: classes_truth()}
+    for given, known in known_of.items():
         for name, value in known.items():
-            if only in {None, name}:
-                found = evaluate_predictions([given], [name])
-                interval = system_interval(found, given.name, found.measures[0], seed=draw)
-                assert interval is not None
-                included += [name] if interval.low <= value <= interval.high else []
+            found = evaluate_predictions([given], [name])
+            interval = system_interval(found, given.name, found.measures[0], seed=draw)
+            assert interval is not None
+            included += [name] if interval.low <= value <= interval.high else []
     return included
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--units", type=int, default=200_000)
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--only", help="one measure")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
-    one = partial(covered, options.units, options.seed, options.only)
+    one = partial(covered, options.units, options.seed)
     with ProcessPoolExecutor(options.processes) as pool:
         hits = Counter(name for names in pool.map(one, range(options.draws)) for name in names)
     error = math.sqrt(0.95 * 0.05 / options.draws)
-    for name, count in hits.items():
-        print(f"{name:30} {count / options.draws:.1%} ± {error:.1%}")
-    save("many_units_coverage", {**vars(options), "covered": hits})
+    rows = ([name, f"{count / options.draws:.1%} ± {error:.1%}"] for name, count in hits.items())
+    show(f"{options.units:,} units, {options.draws} draws", ["measure", "covered"], rows)
 
 
 if __name__ == "__main__":

@@ -28,20 +28,11 @@ RENAMED: Final[Mapping[str, str]] = {}
 IGNORED: Final = frozenset(
     (
         # words
-        *(
-            "about",
-            "advice",
-            "command",
-            "correction_detail",
-            "detail",
-            "estimand",
-            "formula",
-            "input",
-        ),
-        *("manifest", "notes", "plan", "policies", "sentence", "settings", "signature", "summary"),
-        *("time", "title", "warnings", "what", "why"),
+        *words("about advice command correction_detail detail estimand formula input manifest"),
+        *words("notes plan policies sentence settings signature summary time title warnings"),
+        *words("what why"),
         # what is given, and digests of what is compared in full elsewhere
-        *("data", "fingerprint", "fingerprints", "seed"),
+        *words("data fingerprint fingerprints seed"),
         # what will be removed from results that stay
         *("sphericity", "parameters > ties"),
         # a measure of rankers.py, which is listed once it was used in a process
@@ -54,16 +45,8 @@ WORDS: Final = frozenset(("coverage", "correction", "interval", "intervals", "me
 """Names of fields that are not compared where they hold words."""
 
 LABELS: Final = (
-    *(
-        ("first", "second"),
-        ("task", "name"),
-        ("name",),
-        ("system",),
-        ("measure",),
-        ("test",),
-        ("estimator",),
-    ),
-    *(("query",), ("key",), ("kind",)),
+    *(("first", "second"), ("task", "name"), ("name",), ("system",), ("measure",), ("test",)),
+    *(("estimator",), ("query",), ("key",), ("kind",)),
 )
 """Fields that name the objects of a list: paths have these names instead of numbers."""
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import heaps
-from harness import DATA, installed, run, save, show
+from harness import DATA, installed, run, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,7 +54,7 @@ def make(folder: Path, source: str, queries: int) -> Path:
     aside.mkdir(parents=True, exist_ok=True)
     if source.isdigit():
         corpus = heaps.make(folder, heaps.Shape(int(source), 56))
-        texts = (json.loads(line)["text"] for line in corpus.documents.open(encoding="ascii"))
+        texts = [json.loads(line)["text"] for line in corpus.documents.open(encoding="ascii")]
         asked = corpus.queries(max(heaps.QUERY_COUNTS)).read_text("ascii").splitlines()
         write_lines(aside / "docs", texts)
         write_lines(aside / "queries", [json.loads(line)["text"] for line in asked[:queries]])
@@ -283,6 +283,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000, help="at most")
     parser.add_argument("--rounds", type=int, default=5, help="in each process")
     parser.add_argument("--processes", type=int, default=2, help="of each contestant")
+    parser.add_argument("--peers", nargs="*", choices=NAMES[1:], default=NAMES[1:])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--alone", choices=NAMES, help=argparse.SUPPRESS)
     for name, kind in (("--part", str), ("--depth", int), ("--folder", Path)):
@@ -292,14 +293,12 @@ def main() -> None:
         os.environ["HELDOUT_THREADS"] = "1"
         contend(options)
         return
-    names = ["heldout", *installed(*NAMES[1:])]
-    found: list[list[str]] = []
+    names = ["heldout", *installed(*options.peers)]
     for source in options.corpora:
         folder = make(options.data, source, options.queries)
         rows = rows_of(folder, names, options)
         heads = ["corpus", "from", "top", *names]
-        show(folder.name, heads, (found.append(row) or row for row in rows))
-    save("retrieval", found)
+        show(folder.name, heads, rows)
 
 
 if __name__ == "__main__":

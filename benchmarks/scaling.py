@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness import HELDOUT, Ended, installed, run_in_turn, save, show
+from harness import HELDOUT, Ended, installed, run_in_turn, show
 from heaps import QUERY_COUNTS, Corpus, Shape, make
 
 if TYPE_CHECKING:
@@ -128,7 +128,6 @@ def main() -> None:
         for one in found
     ]
     show("Indexes", ["documents", "bytes", "postings", "terms"], held)
-    save("scaling", {"steps": rows, "indexes": held})
 
 
 if __name__ == "__main__":

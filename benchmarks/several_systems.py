@@ -41,7 +41,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from error_rates import is_smooth, load, mean_of
-from harness import save, show
+from harness import show
 from heldout import compare
 from heldout.infer.blocks import anova, critical_range
 from heldout.infer.corrections import adjust
@@ -300,7 +300,6 @@ def main() -> None:
     for name in rates[0]:
         own = [one[name] for one in rates]
         print(f"{name}: mean {np.mean(own):.4f}, largest {max(own):.4f}")
-    save("several_systems", [cell._asdict() | own for cell, own in zip(cells, rates, strict=True)])
 
 
 if __name__ == "__main__":

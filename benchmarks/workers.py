@@ -46,7 +46,6 @@ def main() -> None:
     add("--documents", type=int, default=1_000_000)
     add("--queries", type=int, default=max(QUERY_COUNTS), choices=QUERY_COUNTS)
     add("--repeats", type=int, default=8, help="repeats of the document folds")
-    add("--most", type=int, default=2, metavar="N", help="workers at most (default 2)")
     add("--rounds", type=int, default=2, help="how often each is run; the least counts")
     add("--data", type=Path, help="where the corpus is kept (default: a temporary folder)")
     options = parser.parse_args()
@@ -61,7 +60,7 @@ def main() -> None:
         least: dict[int, float] = {}
         seen: list[dict[str, str]] = []
         for _ in range(options.rounds):
-            for workers in range(1, options.most + 1):
+            for workers in (1, 2):
                 command = [sys.executable, "-c", ON_A_CLUSTER, workers, *words]
                 used = run([*command, "-o", place / "results"], HELDOUT_THREADS="1")
                 least[workers] = min(least.get(workers, used.seconds), used.seconds)

@@ -24,7 +24,7 @@ from heldout.infer.randomization import (
     wilcoxon_test,
 )
 
-METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
+VALIDATION = Path(__file__).parents[2] / "docs" / "validation.md"
 sides = st.sampled_from(SIDES)
 numbers = st.lists(
     st.one_of(
@@ -263,13 +263,17 @@ def test_the_documentation_states_the_size_of_mcnemars_tests():
             )
     assert rejected[:, 0].max() <= 0.05
     assert (rejected[:, 1] >= rejected[:, 0]).all()
-    row = re.compile(r"^\| (\d+) \| (\d+) % \| (\.\d+) \| (\.\d+) \|$", re.MULTILINE)
-    rows = row.findall(METHODS.read_text())
-    assert len(rows) == 9
-    for units, share, exact, middle in rows:
-        chances = stats.binom.pmf(np.arange(int(units) + 1), int(units), float(share) / 100)
-        size = chances @ rejected[: int(units) + 1]
-        assert [f"{value:.3f}".lstrip("0") for value in size] == [exact, middle]
+    sizes = []
+    for units, share in product((25, 50, 100), (0.1, 0.2, 0.4)):
+        chances = stats.binom.pmf(np.arange(units + 1), units, share)
+        sizes.append(chances @ rejected[: units + 1])
+    extremes = [f"{size:.3f}".lstrip("0") for end in (np.min, np.max) for size in end(sizes, 0)]
+    found = re.search(
+        r"exact test .*? (\.\d+) to (\.\d+) for 25 to 100 .*?mid-p .*? (\.\d+) to (\.\d+)",
+        VALIDATION.read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
+    assert found.group(1, 3, 2, 4) == tuple(extremes)
 
 
 def test_bad_input_is_refused():
