@@ -22,7 +22,8 @@ from refusals import refusal
 
 BOM = b"\xef\xbb\xbf"
 TEXT = b"first line\nsecond line\n\nlast line"
-LINES = st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b".")), min_size=1)
+LINE = st.binary(max_size=12).map(lambda line: line.replace(b"\n", b".")) | st.just(b"x" * 50)
+LINES = st.lists(LINE, min_size=1)
 
 
 def from_memory(content):
@@ -55,14 +56,6 @@ def test_pieces_are_whole_lines_and_lose_nothing(tmp_path_factory, lines, newlin
     assert all(block.raw.endswith(b"\n") for block in streamed[:-1])
     for block in streamed:
         assert block.line == 1 + text[: block.offset].count(b"\n")
-
-
-def test_a_line_longer_than_several_pieces_belongs_to_the_one_it_begins_in():
-    for newline in (b"", b"\n"):
-        text = b"ab\n" + b"x" * 50 + b"\ncd" + newline
-        pieces = [text for _, text in cut(from_memory(text), 8)]
-        assert pieces[0] == b"ab\n" + b"x" * 50 + b"\n"
-        assert [one for one in pieces[1:] if one] == [b"cd\n"]
 
 
 def test_a_place_names_the_file_as_it_was_given_and_the_line(write, monkeypatch, tmp_path):

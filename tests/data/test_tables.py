@@ -107,36 +107,23 @@ def test_columns_of_numbers_are_what_their_cells_are(cells):
     assert numbers_of(pl.Series(cells, dtype=pl.String)) == numbers_of(cells)
 
 
+def labels_of(cells):
+    try:
+        table = tables.Table("t", {"x": cells}, str)
+        codes = table.codes("x", "truth")
+        return table.labels("x", "truth"), codes.names, codes.codes.tolist()
+    except FormatError as error:
+        return str(error)
+
+
+CELLS = [[1, 2, 1], [0.5, -0.0], [1, None], [1.0, float("nan")], ["a", None],
+         ["b", "a", " b ", "a"], ["b", "", "a"], ["b", " \u3000"], [2**62]]  # fmt: skip
+
+
 def test_typed_columns_are_what_their_cells_are():
-    for cells in (
-        pl.Series([1, 2, 2**62]),
-        pl.Series([0.5, -0.0]),
-        pl.Series([0.1], dtype=pl.Float32),
-        pl.Series([1, None]),
-        pl.Series([float("nan")]),
-        pl.Series(["a", None]),
-    ):
-        assert numbers_of(cells) == numbers_of(cells.to_list())
-
-    def labels_of(cells):
-        try:
-            table = tables.Table("t", {"x": cells}, str)
-            codes = table.codes("x", "truth")
-            return table.labels("x", "truth"), codes.names, codes.codes.tolist()
-        except FormatError as error:
-            return str(error)
-
-    for given_cells in (
-        ["b", "a", " b ", "a"],
-        ["b", "", "a"],
-        ["b", " \u3000"],
-        [1, 2, 1],
-        [1.0, 0.5],
-        [True, False, None],
-        [1.0, float("nan")],
-        ["a", None],
-    ):
-        assert labels_of(pl.Series(given_cells)) == labels_of(given_cells), given_cells
+    for cells in CELLS:
+        assert numbers_of(pl.Series(cells)) == numbers_of(cells), cells
+        assert labels_of(pl.Series(cells)) == labels_of(cells), cells
 
 
 def some_classes():
