@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from heldout import evaluate, read_qrels, read_run
 from heldout.data import files
 from heldout.data.files import Source, blocks, open_source
-from heldout.data.parallel import run_threads, stream_threads, threads
+from heldout.data.parallel import threads
 from heldout.data.words import PADDING
 from heldout.errors import InputError
 from refusals import refusal
@@ -156,20 +156,6 @@ def test_bad_lines_are_told_in_the_order_of_the_file(write, monkeypatch):
             read_run(broken)
         with pytest.raises(InputError, match=r"e\.run:301: .*document d20 .*first in .*e\.run:21"):
             read_run(twice)
-
-
-def test_threads_keep_the_order_of_items_and_tell_errors(monkeypatch):
-    for count in ("1", "2", "3"):
-        monkeypatch.setenv("HELDOUT_THREADS", count)
-        assert run_threads(str, range(100)) == list(map(str, range(100)))
-        assert run_threads(str, []) == []
-        with pytest.raises(ZeroDivisionError):
-            run_threads(lambda item: 1 // (item - 50), range(100))
-    begun: list[int] = []
-    results = stream_threads(begun.append, range(1000))
-    next(results)
-    del results
-    assert len(begun) < 20  # a few ahead
 
 
 def test_without_a_number_there_are_as_many_threads_as_allowed_cores(monkeypatch):

@@ -1,7 +1,6 @@
 """Tables of text: large ones are read by columns, small ones by lines, and both alike."""
 
 import csv
-import io
 
 import numpy as np
 import polars as pl
@@ -181,18 +180,6 @@ def test_quotation_marks_in_a_beir_table_are_read_as_beir_reads_them(write):
         judged = read_qrels(path).to_dict()
         assert judged["q102"] == {theirs[103][1]: 1} == {doc: 1}
         assert len(judged) == 300
-
-
-_CELL = st.text(alphabet='ab" ,\n', max_size=4).map(str.strip)
-
-
-@given(st.lists(st.tuples(_CELL, _CELL, _CELL), min_size=1, max_size=4))
-def test_cells_that_are_quoted_come_back(rows):
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([("a", "b", "c"), *rows])
-    content = text.getvalue().encode()
-    found = tables.read_table(Source("mine.csv", len(content), None, content)).columns.values()
-    assert list(zip(*found, strict=True)) == [row for row in rows if any(row)]
 
 
 TOML = {

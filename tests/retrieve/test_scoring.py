@@ -12,7 +12,7 @@ from heldout.retrieve.models import MODELS, grid, parse_model
 from heldout.retrieve.rank import JudgedDocuments, rank, rank_times
 from heldout.retrieve.search import search_terms
 from heldout.retrieve.sides import held_out_side, seen_side, whole_side
-from heldout.retrieve.statistics import cell_statistics, weighted_statistics
+from heldout.retrieve.statistics import weighted_statistics
 from refusals import refusal
 
 SETTINGS = [
@@ -247,15 +247,6 @@ def test_ranks_of_judged_documents_are_places_in_the_full_lists(index, vocabular
                 assert found.ranks[offsets[q] + place, lane] == wanted
         lists = (found.documents[q, :, 0] >= 0).sum(axis=1)
         assert np.array_equal(lists, found.retrieved[q])
-
-
-def test_statistics_of_parts_add_up_and_weights_count(index, vocabulary):
-    cells = (np.arange(60) % 3).astype(np.int32)
-    parts = cell_statistics(index, vocabulary, cells, 3)
-    weights = np.stack([cells != part for part in range(3)], axis=1).astype(np.uint8)
-    train, weighted = parts.complement(), weighted_statistics(index, vocabulary, weights)
-    for name in ("documents", "length", "df", "cf"):
-        assert np.array_equal(getattr(train, name), getattr(weighted, name))
 
 
 NO_MODELS = ["bm26", "bm25(k2=1)", "bm25(b=2)", "bm25(k1=-1)", "bm25(k1)", "bm25(", "bm25(k1=nan)"]
