@@ -93,6 +93,8 @@ def test_no_id_becomes_a_path(tmp_path, to):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few units
         export_splits(KFold(2).splits(whole, "document"), whole, home / "splits", to)
+    said = refusal(export_collection, whole, home / "trec", "trec")
+    assert "white space, which TREC files do not allow" in said
     everything = everything_below(tmp_path)
     assert everything == everything_below(home / "out") | everything_below(home / "splits")
     again = read_collection(home / "out")
