@@ -30,6 +30,18 @@ SETTINGS = [
 ]
 
 
+DEFAULTS = {
+    "bm25": {"k1": 1.2, "b": 0.75},
+    "bm25-plus": {"k1": 1.2, "b": 0.75, "delta": 1.0},  # Lv and Zhai 2011
+    "bm25-l": {"k1": 1.2, "b": 0.75, "delta": 0.5},
+    "tf-idf": {"s": 0.0},
+    "pivoted": {"s": 0.2},  # Singhal et al. 1996
+    "ql-jm": {"lambda": 0.3},
+    "ql-dirichlet": {"mu": 2000.0},
+    "ql-absolute": {"delta": 0.7},
+}
+
+
 @pytest.fixture(scope="module")
 def texts():
     """Sixty documents over few words, so that scores tie and terms are shared; one is empty."""
@@ -253,6 +265,8 @@ NO_MODELS = ["bm26", "bm25(k2=1)", "bm25(b=2)", "bm25(k1=-1)", "bm25(k1)", "bm25
 
 
 def test_names_and_values_of_models_are_checked(index, vocabulary):
+    for name in MODELS:
+        assert dict(Model.make(name).parameters) == DEFAULTS.get(name, DEFAULTS["bm25"]), name
     for text in NO_MODELS:
         assert refusal(parse_model, text), text
     with pytest.raises(InputError, match="k3"):
@@ -269,6 +283,9 @@ def test_at_lambda_one_a_document_without_a_query_word_comes_last(index, texts):
     both = {f"d{number:02d}" for number in range(60) if {"w0", "w20"} <= set(texts[number])}
     assert both
     assert set(list(run.to_dict()["q"])[: len(both)]) == both
+    assert (run.name, run.scores.min()) == ("ql-jm(lambda=1)", -1e30)
+    assert "k=0: expected a positive integer" in refusal(search, index, {"q": "w0"}, k=0)
+    assert search(index, {"p": "nowhere", "q": "w0"}, k=1, name="mine").queries == ("q",)
 
 
 def test_a_collection_or_its_name_is_indexed_first(tmp_path):
