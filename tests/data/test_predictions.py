@@ -52,11 +52,13 @@ def test_probabilities_of_each_class(write):
     assert found.predicted.tolist() == [0, 2, 0]  # of equal ones the earliest
 
 
-def test_json_objects_of_scores_are_columns(write):
-    text = '{"unit": 1, "truth": "x", "scores": {"x": 2.5, "y": -1}}\n'
-    [found] = read_class_predictions(write("s.jsonl", text))
-    assert not found.probabilities
-    assert found.scores.tolist() == [[2.5, -1.0]]
+def test_objects_of_scores_are_columns(write, tmp_path):
+    record = {"unit": 1, "truth": "x", "scores": {"x": 2.5, "y": -1.0}}
+    pl.DataFrame([record]).write_parquet(tmp_path / "s.parquet")
+    for path in (write("s.jsonl", json.dumps(record)), tmp_path / "s.parquet"):
+        [found] = read_class_predictions(path)
+        assert not found.probabilities
+        assert found.scores.tolist() == [[2.5, -1.0]]
 
 
 def test_one_column_of_the_positive_class(write):

@@ -1,5 +1,7 @@
 """A run's order, its checks, and its ways in and out."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,6 +15,7 @@ from heldout.data.ids import Ids
 from heldout.data.run import BLOCK
 from heldout.data.words import query_keys
 from heldout.errors import FormatError
+from refusals import refusal
 
 QUERIES = ["q10", "q9", "q1"]
 DOCS = [*"abcdef", "a" * 9, "a" * 9 + "b", "é", "z€"]
@@ -139,6 +142,7 @@ def test_frames_are_taken_with_the_column_names_of_the_field_and_come_back(frame
         rows = list(zip(*(back[name].to_list() for name in back.columns), strict=True))
         assert rows == [("q2", "b", 1, 2.5), ("q2", "a", 2, 1.0), ("q1", "c", 1, -1.0)]
         assert Run.of(back).to_dict() == RANKED
+        assert "expected polars or pandas" in refusal(run.to_frame, "numpy")
 
 
 ENDINGS = [".run", ".csv", ".tsv", ".json", ".parquet"]
@@ -192,6 +196,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(write, tmp_path
         interrupted_write(path)
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_text() == "old"
+    # A killed process of the same number may have left its file.
+    left = write(f".mine.run.{os.getpid()}.tmp", "half")
+    Run.of(RANKED).write(path)
+    assert (len(read_run(path)), left.read_text()) == (3, "half")
+    for wrong in (tmp_path, ""):
+        assert "is a directory, or empty" in refusal(Run.of(RANKED).write, wrong)
+    assert "cannot be written (No such file" in refusal(Run.of(RANKED).write, tmp_path / "no/x")
 
 
 def test_a_written_run_is_a_trec_run(tmp_path):
