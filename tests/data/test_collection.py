@@ -218,6 +218,7 @@ def test_a_line_corpus_reads_back_the_same_or_has_maps_to_the_original(tmp_path)
     export_collection(small(), tmp_path / "out", "lines")
     found = read_collection(tmp_path / "out" / "config.toml")
     assert [text for _, text in found.documents.pairs()] == ["one <b> & two lines", "", "third"]
+    assert found.name == "small"
     assert found.qrels.to_dict() == {"1": {"0": 2, "2": 0}}
     maps = [(tmp_path / "out" / f"{one}_map.tsv").read_text() for one in ("doc", "query")]
     documents = "new\toriginal\n0\td1\n1\td2\n2\t../up\n"

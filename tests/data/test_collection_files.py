@@ -2,6 +2,8 @@
 
 import re
 import sys
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -165,10 +167,6 @@ def test_empty_lines_are_empty_documents_and_are_named(corpus):
     assert (note.code, note.count) == ("empty-documents", 3)
     assert note.text == "empty documents: 3 (1, 2, 4)"
     assert "no documents found" in refusal(corpus, b"")
-    batches = corpus(b"word " * 100 + b"\n" + b"x\n" * 500).batches(100)
-    sizes = [len(batch.text) for batch in batches]
-    assert sizes[0] == 500  # one long document, a batch of its own
-    assert max(sizes[1:]) <= 100
 
 
 META = """
@@ -220,54 +218,39 @@ def test_without_a_config_the_names_of_the_files_tell(meta, write):
 # ir_datasets
 
 
-class _Row(tuple):
-    """A stand-in for the named tuples of ir_datasets."""
-
-    __slots__ = ()
-    _fields: tuple[str, ...] = ()
+class Document(NamedTuple):
+    doc_id: str
+    title: str
+    body: str
 
     def default_text(self):
-        return " ".join(self[1:])
+        return f"{self.title} {self.body}"
 
 
-def _row(*names):
-    places = {name: property(lambda self, at=at: self[at]) for at, name in enumerate(names)}
-    return type("Row", (_Row,), {"_fields": names, **places})
+class Query(NamedTuple):
+    query_id: str
+    title: str
+    description: str
+
+    def default_text(self):
+        return self.title
 
 
-class FakeDataset:
-    """The part of a dataset of ir_datasets that is used."""
-
-    document = _row("doc_id", "title", "body")
-    query = _row("query_id", "title", "description")
-    qrel = _row("query_id", "doc_id", "relevance")
-
-    def has_docs(self):
-        return True
-
-    has_queries = has_qrels = has_docs
-
-    def docs_iter(self):
-        yield self.document(("d1", "T", "one"))
-        yield self.document(("d2", "U", "two"))
-
-    def docs_store(self):
-        return {doc.doc_id: doc for doc in self.docs_iter()}
-
-    def queries_iter(self):
-        yield self.query(("q1", "short", "longer"))
-
-    def qrels_iter(self):
-        yield self.qrel(("q1", "d2", 1))
-
-
-class BrokenDataset(FakeDataset):
-    def docs_iter(self):
-        raise ConnectionError("no network")
+def no_network():
+    raise ConnectionError("no network")
 
 
 def test_irds_by_a_stand_in(monkeypatch):
-    monkeypatch.setattr(collection_files, "load_irds", lambda _: FakeDataset())
+    documents = [Document("d1", "T", "one"), Document("d2", "U", "two")]
+    judgement = SimpleNamespace(query_id="q1", doc_id="d2", relevance=1)
+    dataset = SimpleNamespace(
+        **dict.fromkeys(("has_docs", "has_queries", "has_qrels"), lambda: True),
+        docs_iter=lambda: iter(documents),
+        docs_store=lambda: {doc.doc_id: doc for doc in documents},
+        queries_iter=lambda: iter([Query("q1", "short", "longer")]),
+        qrels_iter=lambda: iter([judgement]),
+    )
+    monkeypatch.setattr(collection_files, "load_irds", lambda _: dataset)
     found = read_collection("irds:fake")
     assert (found.name, found.qrels.to_dict()) == ("fake", {"q1": {"d2": 1}})
     assert list(found.documents.pairs()) == [("d1", "T one"), ("d2", "U two")]
@@ -277,9 +260,11 @@ def test_irds_by_a_stand_in(monkeypatch):
     assert (chosen.documents.text(0), chosen.queries.texts) == ("one\nT", ("longer",))
     said = refusal(read_collection, "irds:fake", fields=["x"])
     assert "no field 'x'; documents have doc_id, title, body" in said
-    monkeypatch.setattr(collection_files, "load_irds", lambda _: BrokenDataset())
+    dataset.docs_iter = no_network
     said = refusal(read_collection, "irds:x")
     assert "irds:x cannot be read (ConnectionError: no network)" in said
+    dataset.has_docs = lambda: False
+    assert "irds:x has no documents" in refusal(read_collection, "irds:x")
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     assert "pip install ir_datasets" in refusal(read_collection, "irds:vaswani")

@@ -10,7 +10,6 @@ import pytest
 
 import heldout
 from heldout import (
-    Analyzer,
     Collection,
     Experiment,
     HeldoutError,
@@ -94,6 +93,8 @@ def test_no_id_becomes_a_path(tmp_path, to):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few units
         export_splits(KFold(2).splits(whole, "document"), whole, home / "splits", to)
+    said = refusal(export_collection, whole, home / "trec", "trec")
+    assert "white space, which TREC files do not allow" in said
     everything = everything_below(tmp_path)
     assert everything == everything_below(home / "out") | everything_below(home / "splits")
     again = read_collection(home / "out")
@@ -101,12 +102,6 @@ def test_no_id_becomes_a_path(tmp_path, to):
     if to == "beir":
         assert list(again.documents.ids) == list(PATHS)
         assert set(again.qrels.to_dict()["../q0"]) == set(PATHS)
-
-
-def test_ids_that_trec_cannot_hold_are_not_written(tmp_path):
-    said = refusal(export_collection, harmful(), tmp_path / "out", "trec")
-    assert "white space, which TREC files do not allow" in said
-    assert list(tmp_path.iterdir()) == []
 
 
 class Mark:
@@ -142,10 +137,3 @@ def test_a_pickle_is_not_unpickled_whatever_it_is_given_as(write, tmp_path):
         assert not mark.exists(), reader
     pickle.loads(path.read_bytes())  # noqa: S301 - ours
     assert mark.exists()
-
-
-def test_an_index_names_its_function_and_does_not_load_it(tmp_path):
-    """The name of a function stands in an index; only who opens it can bring the function."""
-    Index.build({"d1": "red apples"}, Analyzer(function=str.split), path=tmp_path / "x.index")
-    said = refusal(Index.open(tmp_path / "x.index").encode, ["red"])
-    assert "open the index with it" in said

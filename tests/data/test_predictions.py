@@ -52,11 +52,13 @@ def test_probabilities_of_each_class(write):
     assert found.predicted.tolist() == [0, 2, 0]  # of equal ones the earliest
 
 
-def test_json_objects_of_scores_are_columns(write):
-    text = '{"unit": 1, "truth": "x", "scores": {"x": 2.5, "y": -1}}\n'
-    [found] = read_class_predictions(write("s.jsonl", text))
-    assert not found.probabilities
-    assert found.scores.tolist() == [[2.5, -1.0]]
+def test_objects_of_scores_are_columns(write, tmp_path):
+    record = {"unit": 1, "truth": "x", "scores": {"x": 2.5, "y": -1.0}}
+    pl.DataFrame([record]).write_parquet(tmp_path / "s.parquet")
+    for path in (write("s.jsonl", json.dumps(record)), tmp_path / "s.parquet"):
+        [found] = read_class_predictions(path)
+        assert not found.probabilities
+        assert found.scores.tolist() == [[2.5, -1.0]]
 
 
 def test_one_column_of_the_positive_class(write):
@@ -71,7 +73,7 @@ def test_one_column_of_the_positive_class(write):
     path = write("s.csv", "unit,truth,score\n1,0,-3\n2,1,7\n")
     [found] = read_class_predictions(path)
     assert found.predicted is None
-    assert "as threshold" in found.notes[0].text
+    assert [note.code for note in found.notes] == ["no-predictions"]
     assert found.scores.tolist() == [[3.0, -3.0], [-7.0, 7.0]]
 
 
@@ -80,7 +82,8 @@ def test_a_class_unseen_in_training_has_probability_zero(write):
     [found] = read_class_predictions(path)
     assert found.classes == ("new", "x", "y")
     assert found.scores[:, 0].tolist() == [0.0, 0.0]
-    assert "counts as probability 0" in found.notes[0].text
+    assert [note.code for note in found.notes] == ["no-column"]
+    assert "p: 1 unit is of a class without" in found.notes[0].text
     path = write("s.csv", "unit,truth,score_x,score_y\n1,x,5,4\n2,new,3,1\n")
     with pytest.raises(InputError, match=r"for the classes x, y, but the true classes are x, new"):
         read_class_predictions(path)
@@ -98,6 +101,15 @@ def test_other_columns(write):
     assert first.groups == ("g", "h")
     assert first.weights.tolist() == [1.0, 3.0]
     assert second.weights.tolist() == [2.0, 0.0]
+    rows = "A,1,x,x,0,a,h A,1,x,y,0,b,h A,1,x,x,1,a,h A,1,x,y,1,b,h".replace(" ", "\n")
+    [found] = read_class_predictions(
+        write("r.csv", f"system,unit,truth,prediction,repeat,run,group\n{rows}\n")
+    )
+    assert found.repeats == ("0/a", "0/b", "1/a", "1/b")
+    [found] = read_class_predictions(
+        write("r.csv", "unit,truth,prediction,repeat\n1,x,x,7\n2,y,x,7\n")
+    )
+    assert found.repeats == ()  # all in one
 
 
 def test_numbers(write):
@@ -158,7 +170,7 @@ def test_labels_of_other_types_are_texts(write, tmp_path):
     text = '{"unit": 1, "truth": true, "prediction": false}\n'
     [found] = read_class_predictions(write("b.jsonl", text))
     assert found.classes == ("false", "true")
-    assert "use the same names" in found.notes[0].text
+    assert [note.code for note in found.notes] == ["wrong-classes"]
 
 
 def test_systems_get_one_set_of_classes():

@@ -60,25 +60,19 @@ def test_docstrings_are_taken_apart():
     assert parse_docstring("Parameters\n----------\nx : int").summary == ""
 
 
-def named(**docs):
-    return [(name.replace("_", "."), text) for name, text in docs.items()]
-
-
 def test_rules_of_the_collection():
     shared = f"Compute one good thing.\n\nText of f.{SEE_ALSO}g, C.run, m.sub.h, unknown, f : x"
-    found = build_pydocs(
-        named(
-            m_f=shared,
-            m_sub_f=shared,
-            m_g="Short summary.\n\nText of g.",
-            m_sub_h=f"COMPUTE one good thing.\n\nText of h.{SEE_ALSO}g",
-            m_C_run="Compute one good thing.",
-            m_k=f"Three words only.\n\nText of k.{SEE_ALSO}g",
-        )
-    )
+    docstrings = {
+        "m.f": shared,
+        "m.sub.f": shared,
+        "m.g": "Short summary.\n\nText of g.",
+        "m.sub.h": f"COMPUTE one good thing.\n\nText of h.{SEE_ALSO}g",
+        "m.C.run": "Compute one good thing.",
+        "m.k": f"Three words only.\n\nText of k.{SEE_ALSO}g",
+    }
+    found = build_pydocs(list(docstrings.items()))
     # Shared docstrings are one document; same-text queries are one query; what has a summary
     # alone that is asked for is no document; three words are no query.
-    assert list(found.documents.ids) == ["m.f", "m.g", "m.k", "m.sub.h"]
     assert found.queries.to_dict() == {"m.f": "Compute one good thing."}
     assert found.qrels.to_dict() == {"m.f": {"m.f": 2, "m.sub.h": 2, "m.g": 1}}
     assert dict(found.documents.pairs()) == {
@@ -87,24 +81,14 @@ def test_rules_of_the_collection():
         "m.k": "Three words only.\n\nText of k.",
         "m.sub.h": "Text of h.",
     }
-
-
-def test_names_are_looked_up_from_where_they_are_written():
-    found = build_pydocs(
-        named(
-            p_a_f=f"Compute one good thing.\n\nText.{SEE_ALSO}g, b.g, q.g",
-            p_a_g="1.",
-            p_b_g="2.",
-            p_g="3.",
-            q_g="4.",
-        )
-    )
+    assert list(found.documents.ids) == ["m.f", "m.g", "m.k", "m.sub.h"]
+    again = build_pydocs(list(reversed(docstrings.items())))
+    assert again.fingerprint() == found.fingerprint()
+    # Names are looked up from where they are written.
+    summary = f"Compute one good thing.\n\nText.{SEE_ALSO}g, b.g, q.g"
+    names = ("p.a.g", "p.b.g", "p.g", "q.g")
+    found = build_pydocs([("p.a.f", summary), *((name, name) for name in names)])
     assert set(found.qrels.to_dict()["p.a.f"]) == {"p.a.f", "p.a.g", "p.b.g", "q.g"}
-
-
-def test_the_order_of_docstrings_does_not_matter(walked):
-    some = walked[::7]
-    assert build_pydocs(some).fingerprint() == build_pydocs(some[::-1]).fingerprint()
 
 
 def test_the_installed_packages_make_a_good_collection(building, walked):
@@ -118,16 +102,13 @@ def test_the_installed_packages_make_a_good_collection(building, walked):
     assert all(f"{name}-{version(name)}" in found.name for name in PACKAGES)
     assert "numpy.linalg.svd" in found.documents.ids
     assert len(calls) == 1
-    nothing_gives_the_answer_away(found)
-
-
-def nothing_gives_the_answer_away(found):
+    # Nothing gives the answer away.
     texts = dict(found.documents.pairs())
     assert not any(re.search(r"^See Also\n-{3,}", text, re.MULTILINE) for text in texts.values())
     for query, text in found.queries.to_dict().items():
-        paragraphs = [" ".join(one.split()).casefold() for one in texts[query].split("\n\n")]
         # After a signature the next paragraph would be the summary.
-        assert paragraphs[0] != text.casefold()
+        first = texts[query].split("\n\n")[0]
+        assert " ".join(first.split()).casefold() != text.casefold()
 
 
 def test_it_is_built_once_and_kept_and_read_like_any_other(quick, tmp_path, monkeypatch):

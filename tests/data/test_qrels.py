@@ -52,11 +52,6 @@ def test_queries_stand_in_bytewise_order():
     assert qrels.queries == ("Q1", "q10", "q9", "z", "é")
 
 
-def test_negative_grades_are_kept():
-    qrels = Qrels.of({"q": {"a": -2, "b": -1, "c": 0}})
-    assert qrels.grades.tolist() == [-2, -1, 0]
-
-
 @pytest.mark.parametrize("doc", ["a", LONG])
 def test_an_equal_judgement_again_counts_once(write, doc):
     text = f"q 0 {doc} 1\nq 0 b 0\nr 0 {doc} 1\nq 0 {doc} 1\nq 0 {doc} 1\n"

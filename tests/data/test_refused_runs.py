@@ -30,8 +30,6 @@ RUNS = {
     "judgements": ("q1 0 a 1\nq1 0 b 0\n", ":1: 4 fields, expected 6.* arguments swapped"),
     # tables
     "no score": ("query_id,doc_id\nq,d\n", r": no column of scores \(found query_id, doc_id\)"),
-    "no score, tabs": ("qid\tdocno\nq\td\n", r": no column of scores \(found qid, docno\)"),
-    "no document": ("query_id,text,score\nq,a,1\n", ": no column of document ids"),
     "no header": ("q1,d1,0.5\nq1,d2,0.4\n", ":1: 1 fields, .* A table needs a header"),
     "no number": (CSV + "q,a,1\nq,b,high\n", ":3: 'high' is not a number"),
     "below comments": (f"# one\n# two\n{CSV}q,a,1\nq,b,x\n", ":5: 'x' is not a number"),
@@ -47,10 +45,8 @@ RUNS = {
     "row twice": (CSV + "q,a,1\nq,a,2\n", ":3: document a appears twice for query q .*:2"),
     "column twice": ("query_id,doc_id,score,Score\nq,a,1,2\n", ": two columns .* 3 and 4"),
     "zero byte": (CSV + "q,a\0,1\n", ":2: not a text file"),
-    "table in latin 1": ((CSV + "q,é,1\n").encode("latin1"), r":2: byte 0xe9 is not UTF-8"),
     # JSON
     "bad json": ('{"q": {"a": 1},\n "r"}', ":2: not JSON"),
-    "json cut short": ('{"q": {"a": 1', ":1: not JSON"),
     "json of other things": ('{"q": 3}', r": no column of query ids \(found q\)"),
     "json with a list": ('{"q": {"a": 1},\n\n"r": [1]}', ": query 'r' has list, expected an"),
     "json with text": ('{"q":\n {"a": "x"}}', ": query 'q', document 'a': 'x' is not a number"),
@@ -59,19 +55,14 @@ RUNS = {
     "json with nan": ('{"q": {"b": 1}, "r": {"b": NaN}}', ": query 'r', document 'b': nan is not"),
     "json with objects": ('{"q": {"a": {"x": 1}}}', ": query 'q', document 'a'"),
     "json with many digits": ('{"q": {"a": 1' + "0" * 400 + "}}", ": .*not a finite number"),
-    "json with too many digits": ('{"q": {"a": 1' + "0" * 5000 + "}}", ".*a number is too long"),
-    "json without rows": ("{}", " has no rows"),
     "json too deep": ('{"a":' * 100_000, ".*nested too deep"),
     "a name twice": ('{"q": {"a": 1,\n "b": 2,\n "a": 3}}', ": the name 'a' appears twice"),
     "a query twice": ('{"q": {"a": 1}, "q": {"b": 2}}', ": the name 'q' appears twice"),
     "half a character": ('{"q": {"\\ud800": 1}}', ".*not valid Unicode"),
-    "half a character in a query": ('{"\\ud800": {"a": 1}}', ".*not valid Unicode"),
     "an empty id in json": ('{"q": {"": 1}}', ": .* document '': the document id"),
     "json in latin 1": ('{"q":\n {"é": 1}}'.encode("latin1"), ":2: byte 0xe9 is not UTF-8"),
     # Parquet
     "parquet cut short": (b"PAR1" + bytes(50), ": the Parquet file cannot be read"),
-    "a footer of nothing": (b"PAR1" + bytes(8) + b"\xff\xff\0\0PAR1", ".*cannot be read"),
-    "a footer of noise": (b"PAR1" + b"\x99" * 9 + b"\x09\0\0\0PAR1", ".*cannot be read"),
 }
 
 
@@ -133,7 +124,6 @@ VALUES = {
     "blank document": ({"q": {"a": 2.0, " ": 1.0}}, "query 'q', document ' ': the document id"),
     "lengths": ({"query": ["q"], "doc": ["a", "b"], "score": [1, 2]}, "of different lengths"),
     "nothing": ({}, "has no rows"),
-    "no rows": ({"q1": {}}, "has no rows"),
     "text": ({"q": {"a": "high"}}, "'high' is not a number"),
     "nan": ({"q": {"a": 1.0, "b": float("nan")}}, "document 'b': nan is not a finite number"),
     "none": ({"q": {"a": None}}, "document 'a': the number is missing"),

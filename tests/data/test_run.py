@@ -1,5 +1,7 @@
 """A run's order, its checks, and its ways in and out."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,15 +11,15 @@ from hypothesis import strategies as st
 
 from heldout import InputError, Run, read_run
 from heldout.data.atomic import write_atomically
+from heldout.data.ids import Ids
 from heldout.data.run import BLOCK
-from heldout.data.words import hash_fields, query_keys
+from heldout.data.words import query_keys
 from heldout.errors import FormatError
+from refusals import refusal
 
 QUERIES = ["q10", "q9", "q1"]
 DOCS = [*"abcdef", "a" * 9, "a" * 9 + "b", "é", "z€"]
 LONG = "http://example.org/" + "x" * 80
-# Two ids whose hashes agree in the 40 bits that go into a key (found by search).
-TWINS = (":wmYyfdm", "eKwxn;z?")
 
 # Few scores, so that ties are the rule; one row for a pair of query and document.
 ROWS = st.lists(
@@ -115,13 +117,8 @@ def test_other_rows_are_no_duplicates():
     queries, docs = [f"q{row // 2}" for row in range(count)], ["a", "b"] * (count // 2)
     run = Run.of({"query": queries, "doc": docs, "score": [1.0] * count})
     assert len(run.queries) == count // 2
-    a, b = TWINS  # with one key
-    keys = set()
-    for doc in TWINS:
-        data = np.frombuffer(doc.encode() + bytes(32), np.uint8)
-        hashes = hash_fields(data, np.array([0]), np.array([len(doc)]))
-        keys.add(int(query_keys(hashes, np.array([0]))[0]))
-    assert len(keys) == 1
+    a, b = ":wmYyfdm", "eKwxn;z?"  # with one key: 40 bits of their hashes are the same
+    assert len(set(query_keys(Ids.of([a, b]).hashes(0, 2), np.zeros(2, np.int64)).tolist())) == 1
     assert run_of([("q", a, 2), ("q", b, 1)]).to_dict() == {"q": {a: 2.0, b: 1.0}}
     with pytest.raises(InputError, match="appears twice"):
         run_of([("q", a, 3), ("q", b, 2), ("q", a, 1)])
@@ -145,6 +142,7 @@ def test_frames_are_taken_with_the_column_names_of_the_field_and_come_back(frame
         rows = list(zip(*(back[name].to_list() for name in back.columns), strict=True))
         assert rows == [("q2", "b", 1, 2.5), ("q2", "a", 2, 1.0), ("q1", "c", 1, -1.0)]
         assert Run.of(back).to_dict() == RANKED
+        assert "expected polars or pandas" in refusal(run.to_frame, "numpy")
 
 
 ENDINGS = [".run", ".csv", ".tsv", ".json", ".parquet"]
@@ -169,7 +167,7 @@ def test_what_is_written_is_read_back_to_the_last_bit(tmp_path_factory, ending, 
     assert back.scores.tobytes() == run.scores.tobytes()
 
 
-def test_ids_with_marks_of_the_format_come_back(tmp_path):
+def test_ids_with_marks_of_the_format_come_back_packed_or_not(tmp_path, packers):
     odd = {"a,b": {'quo"ted': 2.0, "two words": 1.0}, "tab\there": {"line": 1.0}}
     strange = {"#q": {"a": 1.0}, "{q": {"b": 1.0}}
     for ending in ENDINGS[1:]:
@@ -178,14 +176,10 @@ def test_ids_with_marks_of_the_format_come_back(tmp_path):
             assert read_run(tmp_path / f"x{ending}").to_dict() == ranked, ending
     Run.of({"{q": {"a": 1.0}}).write(tmp_path / "x.run")
     assert read_run(tmp_path / "x.run").queries == ("{q",)
-
-
-def test_an_ending_of_a_packed_file_packs(tmp_path, packers):
-    run = Run.of(RANKED)
     for kind in ENDINGS[:4]:
         for ending in packers:
             path = tmp_path / f"x{kind}.{ending}"
-            run.write(path)
+            Run.of(RANKED).write(path)
             assert not path.read_bytes().startswith((b"q", b"{"))
             assert read_run(path).to_dict() == RANKED
 
@@ -202,6 +196,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(write, tmp_path
         interrupted_write(path)
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_text() == "old"
+    # A killed process of the same number may have left its file.
+    left = write(f".mine.run.{os.getpid()}.tmp", "half")
+    Run.of(RANKED).write(path)
+    assert (len(read_run(path)), left.read_text()) == (3, "half")
+    for wrong in (tmp_path, ""):
+        assert "is a directory, or empty" in refusal(Run.of(RANKED).write, wrong)
+    assert "cannot be written (No such file" in refusal(Run.of(RANKED).write, tmp_path / "no/x")
 
 
 def test_a_written_run_is_a_trec_run(tmp_path):

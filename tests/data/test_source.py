@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from heldout import evaluate, read_qrels, read_run
 from heldout.data import files
 from heldout.data.files import Source, blocks, open_source
-from heldout.data.parallel import run_threads, stream_threads, threads
+from heldout.data.parallel import threads
 from heldout.data.words import PADDING
 from heldout.errors import InputError
 from refusals import refusal
 
 BOM = b"\xef\xbb\xbf"
 TEXT = b"first line\nsecond line\n\nlast line"
-LINES = st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b".")), min_size=1)
+LINE = st.binary(max_size=12).map(lambda line: line.replace(b"\n", b".")) | st.just(b"x" * 50)
+LINES = st.lists(LINE, min_size=1)
 
 
 def from_memory(content):
@@ -55,14 +56,6 @@ def test_pieces_are_whole_lines_and_lose_nothing(tmp_path_factory, lines, newlin
     assert all(block.raw.endswith(b"\n") for block in streamed[:-1])
     for block in streamed:
         assert block.line == 1 + text[: block.offset].count(b"\n")
-
-
-def test_a_line_longer_than_several_pieces_belongs_to_the_one_it_begins_in():
-    for newline in (b"", b"\n"):
-        text = b"ab\n" + b"x" * 50 + b"\ncd" + newline
-        pieces = [text for _, text in cut(from_memory(text), 8)]
-        assert pieces[0] == b"ab\n" + b"x" * 50 + b"\n"
-        assert [one for one in pieces[1:] if one] == [b"cd\n"]
 
 
 def test_a_place_names_the_file_as_it_was_given_and_the_line(write, monkeypatch, tmp_path):
@@ -163,20 +156,6 @@ def test_bad_lines_are_told_in_the_order_of_the_file(write, monkeypatch):
             read_run(broken)
         with pytest.raises(InputError, match=r"e\.run:301: .*document d20 .*first in .*e\.run:21"):
             read_run(twice)
-
-
-def test_threads_keep_the_order_of_items_and_tell_errors(monkeypatch):
-    for count in ("1", "2", "3"):
-        monkeypatch.setenv("HELDOUT_THREADS", count)
-        assert run_threads(str, range(100)) == list(map(str, range(100)))
-        assert run_threads(str, []) == []
-        with pytest.raises(ZeroDivisionError):
-            run_threads(lambda item: 1 // (item - 50), range(100))
-    begun: list[int] = []
-    results = stream_threads(begun.append, range(1000))
-    next(results)
-    del results
-    assert len(begun) < 20  # a few ahead
 
 
 def test_without_a_number_there_are_as_many_threads_as_allowed_cores(monkeypatch):

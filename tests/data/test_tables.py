@@ -1,7 +1,6 @@
 """Tables of text: large ones are read by columns, small ones by lines, and both alike."""
 
 import csv
-import io
 
 import numpy as np
 import polars as pl
@@ -107,36 +106,23 @@ def test_columns_of_numbers_are_what_their_cells_are(cells):
     assert numbers_of(pl.Series(cells, dtype=pl.String)) == numbers_of(cells)
 
 
+def labels_of(cells):
+    try:
+        table = tables.Table("t", {"x": cells}, str)
+        codes = table.codes("x", "truth")
+        return table.labels("x", "truth"), codes.names, codes.codes.tolist()
+    except FormatError as error:
+        return str(error)
+
+
+CELLS = [[1, 2, 1], [0.5, -0.0], [1, None], [1.0, float("nan")], ["a", None],
+         ["b", "a", " b ", "a"], ["b", "", "a"], ["b", " \u3000"], [2**62]]  # fmt: skip
+
+
 def test_typed_columns_are_what_their_cells_are():
-    for cells in (
-        pl.Series([1, 2, 2**62]),
-        pl.Series([0.5, -0.0]),
-        pl.Series([0.1], dtype=pl.Float32),
-        pl.Series([1, None]),
-        pl.Series([float("nan")]),
-        pl.Series(["a", None]),
-    ):
-        assert numbers_of(cells) == numbers_of(cells.to_list())
-
-    def labels_of(cells):
-        try:
-            table = tables.Table("t", {"x": cells}, str)
-            codes = table.codes("x", "truth")
-            return table.labels("x", "truth"), codes.names, codes.codes.tolist()
-        except FormatError as error:
-            return str(error)
-
-    for given_cells in (
-        ["b", "a", " b ", "a"],
-        ["b", "", "a"],
-        ["b", " \u3000"],
-        [1, 2, 1],
-        [1.0, 0.5],
-        [True, False, None],
-        [1.0, float("nan")],
-        ["a", None],
-    ):
-        assert labels_of(pl.Series(given_cells)) == labels_of(given_cells), given_cells
+    for cells in CELLS:
+        assert numbers_of(pl.Series(cells)) == numbers_of(cells), cells
+        assert labels_of(pl.Series(cells)) == labels_of(cells), cells
 
 
 def some_classes():
@@ -194,18 +180,6 @@ def test_quotation_marks_in_a_beir_table_are_read_as_beir_reads_them(write):
         judged = read_qrels(path).to_dict()
         assert judged["q102"] == {theirs[103][1]: 1} == {doc: 1}
         assert len(judged) == 300
-
-
-_CELL = st.text(alphabet='ab" ,\n', max_size=4).map(str.strip)
-
-
-@given(st.lists(st.tuples(_CELL, _CELL, _CELL), min_size=1, max_size=4))
-def test_cells_that_are_quoted_come_back(rows):
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([("a", "b", "c"), *rows])
-    content = text.getvalue().encode()
-    found = tables.read_table(Source("mine.csv", len(content), None, content)).columns.values()
-    assert list(zip(*found, strict=True)) == [row for row in rows if any(row)]
 
 
 TOML = {

@@ -13,14 +13,9 @@ from hypothesis import strategies as st
 from heldout import Analyzer, Index
 from heldout.retrieve.analyze import STOP_LISTS
 from heldout.retrieve.characters import (
-    CODE_POINT,
-    DOTTED,
-    UNSPACED,
-    WORD,
     is_mark,
     is_unspaced,
     is_word,
-    unicode_table,
 )
 from refusals import refusal
 
@@ -153,16 +148,6 @@ def test_every_character_in_the_middle_of_a_word():
     text = "".join(f"a{character}b" for character in [*assigned, *everything[::101]])
     for analyzer in (Analyzer(), Analyzer(lower=False)):
         check_counts([text], analyzer)
-
-
-@pytest.mark.long
-def test_the_table_says_of_each_code_point_what_python_says():
-    table = unicode_table(lower=True)[:0x110000]
-    lowered = [chr(code).lower() for code in range(0x110000)]
-    assert (table & CODE_POINT).tolist() == [ord(text[0]) for text in lowered]
-    assert (table & DOTTED > 0).tolist() == [len(text) == 2 for text in lowered]
-    assert (table & WORD > 0).tolist() == [is_word(text[0]) for text in lowered]
-    assert (table & UNSPACED > 0).tolist() == [is_unspaced(text[0]) for text in lowered]
 
 
 UNSPACED_SCRIPTS = ("CJK UNIFIED", "HIRAGANA LETTER", "KATAKANA LETTER", "THAI CHARACTER",

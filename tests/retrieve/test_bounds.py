@@ -164,20 +164,3 @@ def test_folds_with_values_of_their_own_and_many_settings():
         found = rank(index, vocabulary, models, side, k=5, depth=5)
         assert np.array_equal(found.documents, wanted.documents)
         assert np.array_equal(found.scores, wanted.scores)
-
-
-def test_bounds_are_the_largest_counts_and_the_smallest_lengths():
-    index = Index.build(corpus(9, 300, 12, 20))
-    own = bounds.windows_of(index, np.arange(index.n_terms))
-    for term, row in enumerate(own.rows.tolist()):
-        rows = slice(int(index.offsets[term]), int(index.offsets[term + 1]))
-        documents, counts = index.documents[rows], index.counts[rows]
-        assert own.most[term] == counts.max()
-        assert own.shortest[term] == index.lengths[documents].min()
-        for window in range(own.counts.shape[1] if row >= 0 else 0):
-            there = documents >> 4 == window
-            assert own.starts[row, window + 1] - own.starts[row, window] == there.sum()
-            if there.any():
-                assert own.counts[row, window] == counts[there].max()
-                assert own.lengths[row, window] == index.lengths[documents[there]].min()
-    assert (own.rows >= 0).sum() > 3  # some are frequent

@@ -70,17 +70,6 @@ def test_the_order_of_the_runs_and_blocks_of_queries_do_not_matter(monkeypatch):
     assert heldout.fuse(runs, "combmnz").to_dict() == whole
 
 
-def test_weights():
-    runs = random_runs(3)
-    one = heldout.fuse(runs, "wsum", weights=[1, 2, 5]).to_dict()
-    half = heldout.fuse(runs, "wsum", weights=[0.5, 1, 2.5]).to_dict()
-    assert [list(ranked) for ranked in one.values()] == [list(ranked) for ranked in half.values()]
-    runs = random_runs(1, runs=2)  # a run with all the weight keeps its ranking
-    fused = heldout.fuse(runs, "wsum", norm="rank", weights=[1, 0]).to_dict()
-    for query, ranked in runs[0].items():
-        assert list(fused[query])[: len(ranked)] == in_order(ranked)
-
-
 def test_ids_of_any_length_are_joined():
     long = "https://example.org/" + "x" * 70
     runs = [

@@ -12,7 +12,7 @@ from heldout.retrieve.models import MODELS, grid, parse_model
 from heldout.retrieve.rank import JudgedDocuments, rank, rank_times
 from heldout.retrieve.search import search_terms
 from heldout.retrieve.sides import held_out_side, seen_side, whole_side
-from heldout.retrieve.statistics import cell_statistics, weighted_statistics
+from heldout.retrieve.statistics import weighted_statistics
 from refusals import refusal
 
 SETTINGS = [
@@ -28,6 +28,18 @@ SETTINGS = [
     ("ql-absolute", {"delta": 1.0}),
     ("ql-absolute", {"delta": 0.0}),
 ]
+
+
+DEFAULTS = {
+    "bm25": {"k1": 1.2, "b": 0.75},
+    "bm25-plus": {"k1": 1.2, "b": 0.75, "delta": 1.0},  # Lv and Zhai 2011
+    "bm25-l": {"k1": 1.2, "b": 0.75, "delta": 0.5},
+    "tf-idf": {"s": 0.0},
+    "pivoted": {"s": 0.2},  # Singhal et al. 1996
+    "ql-jm": {"lambda": 0.3},
+    "ql-dirichlet": {"mu": 2000.0},
+    "ql-absolute": {"delta": 0.7},
+}
 
 
 @pytest.fixture(scope="module")
@@ -249,19 +261,12 @@ def test_ranks_of_judged_documents_are_places_in_the_full_lists(index, vocabular
         assert np.array_equal(lists, found.retrieved[q])
 
 
-def test_statistics_of_parts_add_up_and_weights_count(index, vocabulary):
-    cells = (np.arange(60) % 3).astype(np.int32)
-    parts = cell_statistics(index, vocabulary, cells, 3)
-    weights = np.stack([cells != part for part in range(3)], axis=1).astype(np.uint8)
-    train, weighted = parts.complement(), weighted_statistics(index, vocabulary, weights)
-    for name in ("documents", "length", "df", "cf"):
-        assert np.array_equal(getattr(train, name), getattr(weighted, name))
-
-
 NO_MODELS = ["bm26", "bm25(k2=1)", "bm25(b=2)", "bm25(k1=-1)", "bm25(k1)", "bm25(", "bm25(k1=nan)"]
 
 
 def test_names_and_values_of_models_are_checked(index, vocabulary):
+    for name in MODELS:
+        assert dict(Model.make(name).parameters) == DEFAULTS.get(name, DEFAULTS["bm25"]), name
     for text in NO_MODELS:
         assert refusal(parse_model, text), text
     with pytest.raises(InputError, match="k3"):
@@ -278,6 +283,9 @@ def test_at_lambda_one_a_document_without_a_query_word_comes_last(index, texts):
     both = {f"d{number:02d}" for number in range(60) if {"w0", "w20"} <= set(texts[number])}
     assert both
     assert set(list(run.to_dict()["q"])[: len(both)]) == both
+    assert (run.name, run.scores.min()) == ("ql-jm(lambda=1)", -1e30)
+    assert "k=0: expected a positive integer" in refusal(search, index, {"q": "w0"}, k=0)
+    assert search(index, {"p": "nowhere", "q": "w0"}, k=1, name="mine").queries == ("q",)
 
 
 def test_a_collection_or_its_name_is_indexed_first(tmp_path):
