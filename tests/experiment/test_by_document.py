@@ -238,16 +238,6 @@ def test_folds_that_cannot_be_merged_are_measured_one_by_one():
     assert "as few as a fold has" in estimate["estimand"]
 
 
-@pytest.mark.parametrize("plan", [KFold(3, repeats=2), HoldOut(0.3), Bootstrap(2)], ids=str)
-def test_models_under_every_plan(plan):
-    results = run("bm25(k1=0.2:2.2:5)", "ql-dirichlet(mu=1,10,100)", plan=plan)
-    assert len(results.folds) == 2 * len(plan.splits(SMALL, "document"))
-    for name in results.systems:
-        found = results.estimate(name)
-        assert 0 < found["low"] < found["value"] < found["high"] < 1.2
-        assert found["estimand"] == "these queries on new documents"
-
-
 @pytest.mark.parametrize("plan", [HoldOut(0.2, repeats=20), Bootstrap(20)], ids=str)
 def test_a_fixed_model_has_no_optimism_under_hold_outs(plan):
     """Nothing is tuned, so seen and held out differ by chance alone, whatever their sizes."""

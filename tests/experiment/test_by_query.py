@@ -238,10 +238,3 @@ def test_settings_that_are_all_equal_have_no_edges():
     )
     told = {note.text.partition(":")[0] for note in results.notes if note.code == "at-an-end"}
     assert told == {"different"}
-
-
-@pytest.mark.parametrize(("points", "warned"), [(5, False), (6, True)])
-def test_tuning_that_is_uneven_is_pointed_out(points, warned):
-    results = run(f"bm25(k1=0.2:2.2:{points})", "ql-jm(lambda=0.1,0.5)", plan=KFold(3))
-    said = any("very different numbers" in note.text for note in results.scores().notes)
-    assert said == warned == (points >= 3 * 2)

@@ -7,14 +7,12 @@ import pytest
 from experiment_data import indexed, small_collection, table_bytes, topical_collection
 
 import heldout
-from heldout.errors import MeasureError
 from heldout.experiment import rankings
 from heldout.experiment.documents import replicates
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.estimates import fold_values, per_fold
 from heldout.experiment.documents.lists import Lists, merged_lists
 from heldout.experiment.documents.pooling import align_scores, pool, pooled_ranks
-from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import MODELS as BY_NAME
@@ -274,12 +272,6 @@ def test_a_fold_by_itself_with_the_judgements_of_its_documents():
         qrels = heldout.Qrels.of({query: rows for query, rows in kept.items() if rows})
         wanted = expected_values(qrels, run, 1000)
         assert np.allclose(values, wanted, atol=1e-12, equal_nan=True)
-
-
-@pytest.mark.parametrize("name", ["alpha_nDCG@10", "AP_IA"])
-def test_measures_that_need_whole_lists_are_refused_by_name(name):
-    with pytest.raises(MeasureError, match="needs whole ranked lists"):
-        check_measures([parse_measure(name)])
 
 
 # ---- many splits at once ------------------------------------------------------------------------

@@ -165,19 +165,6 @@ system = "code/ranker.py:rank(weight=0.5,1.0)"
 name = "runs"
 system = "*/a.run"
 """
-CLASSES = """
-task = "classification"
-measures = ["accuracy"]
-[data]
-file = "table.csv"
-target = "y"
-features = ["x"]
-[plan]
-folds = 2
-[[systems]]
-estimator = "sklearn.neighbors:KNeighborsClassifier"
-space = {n_neighbors = [1, 3]}
-"""
 
 
 @pytest.fixture
@@ -202,9 +189,6 @@ def project(tmp_path):
         (place / name).mkdir()
         (place / name / "a.run").write_text("".join(rows))
     (place / "experiment.toml").write_text(OF_FILES)
-    (place / "classes.toml").write_text(CLASSES)
-    rows = [f"{n % 5},{n % 2}\n" for n in range(20)]
-    (place / "table.csv").write_text("x,y\n" + "".join(rows))
     return place
 
 
@@ -215,8 +199,8 @@ def results_from(folder, output, *arguments):
     return table_bytes(output)
 
 
-@pytest.mark.parametrize("name", ["experiment.toml", "classes.toml"])
-def test_an_experiment_in_a_file_has_the_same_bytes(project, tmp_path, name):
+def test_an_experiment_in_a_file_has_the_same_bytes(project, tmp_path):
+    name = "experiment.toml"
     here = results_from(project, tmp_path / "a", name)
     there = project / "elsewhere"
     spelled = f"..{os.sep}elsewhere{os.sep}..{os.sep}{name}"
@@ -224,8 +208,6 @@ def test_an_experiment_in_a_file_has_the_same_bytes(project, tmp_path, name):
     assert results_from(there, tmp_path / "c", str(project / name)) == here
     # It is the same experiment: a run that was interrupted goes on from anywhere.
     assert results_from(project, tmp_path / "b", name, "--resume") == here
-    if name == "classes.toml":
-        return
     # The notes name ids and no folders.
     manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
     said = " ".join(note["text"] for note in manifest["notes"])

@@ -12,7 +12,6 @@ from heldout.errors import HeldoutError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, _division, bias_study, unseen_values
 from heldout.measure.names import parse_measure
-from heldout.report.studies import study_figures
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 
@@ -108,22 +107,6 @@ def test_bias_se_and_rmse_are_those_of_the_draws(sets):
         # Two draws share an order of the documents, and their sets what is unseen: 3 units.
         units = error.reshape(3, 4).mean(axis=1)
         assert row.se == pytest.approx(units.std(ddof=1) / np.sqrt(3))
-
-
-def test_figures_have_every_draw_and_every_query_of_the_first(sets):
-    tables = study_figures(sets, COLLECTION.queries.ids)
-    means = [line.split(",") for line in tables["means.csv"].splitlines()]
-    assert means[0] == ["draw", "set", "estimator", "estimate", "truth"]
-    assert len(means) == 1 + 6 * 2 * 7  # the sets are smaller than what is unseen: unmatched, too
-    zero = [row for row in means if row[2] == "per-fold-zero"]
-    bias = np.mean([float(row[3]) - float(row[4]) for row in zero])
-    assert bias == pytest.approx(by_name(sets)["per-fold-zero"].bias)
-    rows = [line.split(",") for line in tables["queries.csv"].splitlines()]
-    assert rows[0] == ["set", "query", "estimator", "estimate", "truth", "difference", "pro10"]
-    for _, query, _, estimate, truth, difference, pro in rows[1:]:
-        assert query in COLLECTION.queries.ids
-        assert float(difference) == pytest.approx(float(estimate) - float(truth))
-        assert 0 <= float(pro) <= 1
 
 
 def test_every_document_is_seen_once_in_a_turn():
