@@ -142,21 +142,12 @@ def gate(folder):
 @pytest.fixture
 def alone():
     """A cluster that is one process of its own, and its address."""
-    process, address = started()
-    yield process, address
+    process = subprocess.Popen(  # noqa: S603 - this Python
+        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    yield process, process.stdout.readline().strip()
     process.kill()
     process.communicate()
-
-
-def started(before=""):
-    process = subprocess.Popen(  # noqa: S603 - this Python
-        [sys.executable, "-c", before + CLUSTER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL if before else None,
-        text=True,
-    )
-    return process, process.stdout.readline().strip()
 
 
 def mine(folder):
@@ -391,17 +382,6 @@ def test_a_cluster_that_is_killed_leaves_a_run_that_goes_on(folder, alone, monke
     whole.run(folder / "there", resume=True)
     whole.run(folder / "here")
     assert table_bytes(folder / "there") == table_bytes(folder / "here")
-
-
-def test_workers_without_heldout_are_named(folder):
-    """They would die of the first task, and the run would wait for others for ever."""
-    process, address = started("import sys\nsys.modules['heldout'] = None\n")
-    try:
-        with pytest.raises(InputError, match=r"cannot load the experiment \(.*heldout.*install"):
-            experiment(folder).run(dask=address)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def interrupted(folder, *where):

@@ -271,14 +271,6 @@ def test_values_of_any_kind(tmp_path):
         classify({"l": other}, inner=2).run(tmp_path / "out", resume=True)
 
 
-def test_fixed_parameters_of_an_object():
-    table = {"estimator": KNeighborsClassifier(), "parameters": {"p": 1}}
-    results = classify({"k": table}).run()
-    theirs = classify({"k": KNeighborsClassifier(p=1)}).run()
-    assert results.value("k", "accuracy") == theirs.value("k", "accuracy")
-    assert results.chosen("k") == [{"p": 1}] * 3
-
-
 # ---- inference ----------------------------------------------------------------------------------
 
 

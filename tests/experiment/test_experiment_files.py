@@ -216,17 +216,3 @@ def test_an_experiment_in_a_file_has_the_same_bytes(project, tmp_path):
     assert str(project) not in said
     plan = {"kind": "given", "folds": "folds.tsv", "strict": True}
     assert manifest["settings"]["plan"] == plan
-
-
-def test_an_experiment_of_a_command_has_the_same_bytes(project, tmp_path):
-    def arguments(folder):
-        data = [f"{folder}data/{name}" for name in ("docs.jsonl", "queries.tsv", "qrels")]
-        return [
-            data[0], "--queries", data[1], "--qrels", data[2], "--folds", "2", "-m", "AP",
-            "--system", f"mine={folder}code/ranker.py:rank", "--system", f"{folder}one/a.run",
-        ]  # fmt: skip
-
-    here = results_from(project, tmp_path / "a", *arguments(""))
-    there = project / "elsewhere"
-    assert results_from(there, tmp_path / "b", *arguments("../")) == here
-    assert results_from(there, tmp_path / "c", *arguments(f"{project}/")) == here

@@ -26,7 +26,6 @@ from heldout import (
     System,
     cross,
 )
-from heldout.as_json import json_text
 from heldout.cli import main
 from heldout.experiment.results.tables import split_table
 from heldout.report import text
@@ -94,16 +93,6 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
         results.scores("AP")
     # The question about other queries is answered on request alone, and here it is not another.
     assert "For new queries on these documents" not in text(results, full=True)
-
-
-def test_json_is_whole_and_finite(results):
-    found = json.loads(json_text(results.to_dict()))
-    for one in found["systems"]:
-        assert len(one["estimates"]) == 3
-        assert sum(chosen["times"] for chosen in one["chosen"]) == 12
-    untuned = found["systems"][2]
-    assert untuned["estimates"][0]["train"] is None
-    assert untuned["edges"] == []
 
 
 def test_the_lists_are_the_top_of_what_was_measured(results):

@@ -7,7 +7,6 @@ import pytest
 from experiment_data import indexed, topical_collection
 
 import heldout
-from heldout.as_json import json_text
 from heldout.errors import HeldoutError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, _division, bias_study, unseen_values
@@ -159,17 +158,6 @@ def test_tuned_studies():
         assert ("leaks" in str(done)) == (tuning == "pre-split")
     with pytest.raises(HeldoutError, match="nothing is tuned, but there are 9 settings"):
         study(candidates)
-
-
-def test_the_seed_decides_and_the_number_of_threads_does_not(monkeypatch):
-    monkeypatch.setattr("heldout.experiment.documents.uncertainty._CARRIED", 10)
-    texts = []
-    for threads, seed in (("1", 4), ("2", 4), ("2", 5)):
-        monkeypatch.setenv("HELDOUT_THREADS", threads)
-        done = study(seed=seed, fraction=0.3, draws=2, replicates=4)
-        texts.append(json_text(done.to_dict()))
-    assert texts[0] == texts[1]
-    assert texts[0] != texts[2]
 
 
 def test_the_coverage_has_a_standard_error_and_few_draws_are_pointed_out(plain):
