@@ -49,10 +49,16 @@ def by_unit(scores):
 # ---- against slow loops -------------------------------------------------------------------------
 
 
-PLANS = [KFold(3, repeats=2), LeaveOneOut(), HoldOut(0.3), Bootstrap(5)]
+PLANS = [
+    KFold(3, repeats=2),
+    LeaveOneOut(),
+    HoldOut(0.3),
+    Bootstrap(5),
+    Bootstrap(3, side="test"),
+]
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.kind)
+@pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_models_as_a_slow_loop_does(plan):
     """Choices, training means, means of all settings, and values of every held-out query."""
     grid = "bm25(k1=0.2:2.2:5, b=0,0.5,1)"
@@ -65,9 +71,9 @@ def test_models_as_a_slow_loop_does(plan):
     expected = []
     for split in plan.splits(COLLECTION):
         weights = np.array([split.train[split.ids.index(query)] for query in queries])
-        tested = np.array([split.test[split.ids.index(query)] for query in queries]) > 0
+        tested = np.array([split.test[split.ids.index(query)] for query in queries])
         means = (values["AP"] * weights).sum(axis=1) / weights.sum()
-        held_out = values["AP"][:, tested].mean(axis=1)
+        held_out = (values["AP"] * tested).sum(axis=1) / tested.sum()
         best = int(np.argmax(means.round(12)))
         where = {"repeat": split.key.repeat, "fold": split.key.fold}
         surface = results.surface.filter(**where).sort("number")
@@ -86,6 +92,22 @@ def test_models_as_a_slow_loop_does(plan):
     for mine, theirs in zip(sorted(found), sorted(expected), strict=True):
         assert mine[:4] == theirs[:4]
         assert mine[4] == pytest.approx(theirs[4], abs=1e-12)
+
+
+def test_the_earliest_setting_within_one_standard_error_can_be_chosen():
+    """Of the mean of the paired differences from the best one, over the training queries."""
+    grid, moved = "bm25(k1=8,16,32,64,128,256)", 0
+    results = run(grid, rule="one-se", measures=["AP"])
+    each = [evaluate(COLLECTION.qrels, one, ["AP"]) for one in searched(grid)]
+    values, queries = np.array([one.per_unit(0, 0) for one in each]), each[0].units()
+    for split, number in zip(KFold(4).splits(COLLECTION), results.folds["number"], strict=True):
+        seen = values[:, [split.train[split.ids.index(query)] > 0 for query in queries]]
+        best = int(seen.mean(axis=1).argmax())
+        gaps = seen[best] - seen
+        error = gaps.std(axis=1, ddof=1) / np.sqrt(seen.shape[1])
+        assert number == np.flatnonzero(gaps.mean(axis=1) <= error)[0]
+        moved += number < best
+    assert moved
 
 
 def test_a_function_is_tuned_as_the_same_runs_are():

@@ -368,9 +368,12 @@ def test_regression_with_the_mean_beside_it():
     results = Experiment(
         task="regression",
         data=load_diabetes(return_X_y=True),
-        systems={"ridge": (Ridge(), {"alpha": [0.01, 1.0]})},
+        systems={"ridge": (Ridge(), {"alpha": [0.01, 1.0, 1000]})},
         measures=["RMSE", "MAE"],
     ).run()
+    for row in results.folds.filter(system="ridge").iter_rows(named=True):
+        means = of(results.surface, "ridge", row["fold"]).filter(repeat=row["repeat"])["mean"]
+        assert (row["number"], row["train"]) == (means.arg_min(), means.min())
     assert results.systems == ("ridge", "(mean)")
     assert results.value("ridge", "RMSE") < results.value("(mean)", "RMSE")
     assert results.value("(mean)", "R2") < 0.01
