@@ -10,7 +10,7 @@ import heldout
 from heldout.experiment import rankings
 from heldout.experiment.documents import replicates
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.estimates import fold_values, per_fold
+from heldout.experiment.documents.estimates import FoldValues, fold_values, per_fold
 from heldout.experiment.documents.lists import Lists, merged_lists
 from heldout.experiment.documents.pooling import align_scores, pool, pooled_ranks
 from heldout.experiment.studies.bias import unseen_values
@@ -220,6 +220,9 @@ def test_per_fold_estimators_against_slow_loops(slow_folds):
     # A fold has few relevant documents, so that zeros are far too low.
     zero = np.nanmean(per_fold(every, "per-fold-zero")[0])
     assert zero < 0.6 * np.nanmean(per_fold(every, "per-fold")[0])
+    # Ten relevant documents in a fold count fully, and more do not count more.
+    folds = FoldValues(np.array([[[0.2], [0.8]]]), np.zeros((1, 2, 1)), np.array([[5], [20]]))
+    assert per_fold(folds, "pro-weighted")[0, 0] == pytest.approx((0.5 * 0.2 + 0.8) / 1.5)
 
 
 # ---- measures of ranks alone --------------------------------------------------------------------
