@@ -122,9 +122,11 @@ def test_a_function_is_tuned_as_the_same_runs_are():
     assert first["ship"] == second["ship"]
     assert first["estimates"][0]["train"] == pytest.approx(second["estimates"][0]["train"])
     folds = results.folds.partition_by("system")
+    inner = run(TUNED, plan=KFold(5, repeats=2), inner=3).folds  # each query once in some fold
     for column in ("number", "train", "held_out"):
         one, other = (part[column].to_list() for part in folds)
         assert one == pytest.approx(other, abs=1e-12)
+        assert inner[column].to_list() == pytest.approx(other, abs=1e-12)
 
 
 def turned(folds, fold):

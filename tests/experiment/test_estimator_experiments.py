@@ -21,6 +21,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from heldout import (
+    Bootstrap,
     Experiment,
     HeldoutError,
     HoldOut,
@@ -112,6 +113,15 @@ def test_untuned_scores_are_those_of_cross_val_score():
     for name, model in models.items():
         theirs = cross_val_score(model, *two, cv=FOLDS)
         assert results.split_values(name) == pytest.approx(theirs)
+    # A row that was drawn several times is fitted several times.
+    plan = Bootstrap(3)
+    drawn = classify({"logistic": LogisticRegression()}, two, plan=plan)
+    for split, score in zip(
+        drawn.check().splits, drawn.run().split_values("logistic"), strict=True
+    ):
+        train, test = np.repeat(np.arange(150), split.train), split.test > 0
+        model = LogisticRegression().fit(NOISY[train], two[1][train])
+        assert score == pytest.approx(model.score(NOISY[test], two[1][test]))
     # The decision function of two classes counts for the last.
     theirs = cross_val_score(systems["svm"], *two, cv=FOLDS, scoring="roc_auc")
     assert results.split_values("svm", "AUC") == pytest.approx(theirs)
