@@ -43,5 +43,5 @@ def _forked_dask_workers():
 def _no_half_made_clients(request):
     """Collect Dask clients that could not connect: later they would block one that starts."""
     yield
-    if request.module.__name__ in {"test_dask_tls", "test_dask_troubles"}:
+    if request.module.__name__ == "test_dask":
         gc.collect()

@@ -49,10 +49,16 @@ def by_unit(scores):
 # ---- against slow loops -------------------------------------------------------------------------
 
 
-PLANS = [KFold(3, repeats=2), LeaveOneOut(), HoldOut(0.3), Bootstrap(5)]
+PLANS = [
+    KFold(3, repeats=2),
+    LeaveOneOut(),
+    HoldOut(0.3),
+    Bootstrap(5),
+    Bootstrap(3, side="test"),
+]
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.kind)
+@pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_models_as_a_slow_loop_does(plan):
     """Choices, training means, means of all settings, and values of every held-out query."""
     grid = "bm25(k1=0.2:2.2:5, b=0,0.5,1)"
@@ -65,9 +71,9 @@ def test_models_as_a_slow_loop_does(plan):
     expected = []
     for split in plan.splits(COLLECTION):
         weights = np.array([split.train[split.ids.index(query)] for query in queries])
-        tested = np.array([split.test[split.ids.index(query)] for query in queries]) > 0
+        tested = np.array([split.test[split.ids.index(query)] for query in queries])
         means = (values["AP"] * weights).sum(axis=1) / weights.sum()
-        held_out = values["AP"][:, tested].mean(axis=1)
+        held_out = (values["AP"] * tested).sum(axis=1) / tested.sum()
         best = int(np.argmax(means.round(12)))
         where = {"repeat": split.key.repeat, "fold": split.key.fold}
         surface = results.surface.filter(**where).sort("number")
@@ -88,6 +94,22 @@ def test_models_as_a_slow_loop_does(plan):
         assert mine[4] == pytest.approx(theirs[4], abs=1e-12)
 
 
+def test_the_earliest_setting_within_one_standard_error_can_be_chosen():
+    """Of the mean of the paired differences from the best one, over the training queries."""
+    grid, moved = "bm25(k1=8,16,32,64,128,256)", 0
+    results = run(grid, rule="one-se", measures=["AP"])
+    each = [evaluate(COLLECTION.qrels, one, ["AP"]) for one in searched(grid)]
+    values, queries = np.array([one.per_unit(0, 0) for one in each]), each[0].units()
+    for split, number in zip(KFold(4).splits(COLLECTION), results.folds["number"], strict=True):
+        seen = values[:, [split.train[split.ids.index(query)] > 0 for query in queries]]
+        best = int(seen.mean(axis=1).argmax())
+        gaps = seen[best] - seen
+        error = gaps.std(axis=1, ddof=1) / np.sqrt(seen.shape[1])
+        assert number == np.flatnonzero(gaps.mean(axis=1) <= error)[0]
+        moved += number < best
+    assert moved
+
+
 def test_a_function_is_tuned_as_the_same_runs_are():
     """Nothing is learned here, so all ways of choosing on the training side agree."""
     runs = {f"power={power}": overlap(None, View(COLLECTION), power) for power in POWERS}
@@ -100,9 +122,11 @@ def test_a_function_is_tuned_as_the_same_runs_are():
     assert first["ship"] == second["ship"]
     assert first["estimates"][0]["train"] == pytest.approx(second["estimates"][0]["train"])
     folds = results.folds.partition_by("system")
+    inner = run(TUNED, plan=KFold(5, repeats=2), inner=3).folds  # each query once in some fold
     for column in ("number", "train", "held_out"):
         one, other = (part[column].to_list() for part in folds)
         assert one == pytest.approx(other, abs=1e-12)
+        assert inner[column].to_list() == pytest.approx(other, abs=1e-12)
 
 
 def turned(folds, fold):
@@ -238,10 +262,3 @@ def test_settings_that_are_all_equal_have_no_edges():
     )
     told = {note.text.partition(":")[0] for note in results.notes if note.code == "at-an-end"}
     assert told == {"different"}
-
-
-@pytest.mark.parametrize(("points", "warned"), [(5, False), (6, True)])
-def test_tuning_that_is_uneven_is_pointed_out(points, warned):
-    results = run(f"bm25(k1=0.2:2.2:{points})", "ql-jm(lambda=0.1,0.5)", plan=KFold(3))
-    said = any("very different numbers" in note.text for note in results.scores().notes)
-    assert said == warned == (points >= 3 * 2)

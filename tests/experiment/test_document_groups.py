@@ -87,24 +87,24 @@ LEARNS = System.of(memorise, "own", comparable=True)
 SIDES = TestSet(["d001", "d007-copy"])
 
 
-@pytest.mark.parametrize(
-    ("systems", "by", "plan", "advice"),
-    [
-        ([LEARNS], "document", KFold(3), "groups 'near-duplicates'"),
-        ([SAFE, LEARNS], "document", HoldOut(0.3), "groups 'near-duplicates'"),
-        ([LEARNS], "document", SIDES, "move them to one side"),
-        ([LEARNS], "both", cross(KFold(2), KFold(2)), "groups 'near-duplicates'"),
-        ([LEARNS], "both", cross(KFold(2), KFold(2, groups="near-duplicates")), None),
-        ([LEARNS], "query", KFold(3), None),
-        (["bm25", SAFE], "document", KFold(3), None),
-    ],
-)
-def test_systems_that_learn_are_warned_about_near_duplicates(systems, by, plan, advice):
+WARNED = [
+    ([LEARNS], "document", KFold(3), "groups 'near-duplicates'"),
+    ([SAFE, LEARNS], "document", HoldOut(0.3), "groups 'near-duplicates'"),
+    ([LEARNS], "document", SIDES, "move them to one side"),
+    ([LEARNS], "both", cross(KFold(2), KFold(2)), "groups 'near-duplicates'"),
+    ([LEARNS], "both", cross(KFold(2), KFold(2, groups="near-duplicates")), None),
+    ([LEARNS], "query", KFold(3), None),
+    (["bm25", SAFE], "document", KFold(3), None),
+]
+
+
+def test_systems_that_learn_are_warned_about_near_duplicates():
     copied = doubled(small_collection(), lambda text: text + MARK)
-    notes = Experiment(collection=copied, systems=systems, by=by, plan=plan).check().notes
-    said = [note.text for note in notes if note.code == "near-duplicates"]
-    assert len(said) == (advice is not None)
-    assert all("own learned may be held-out text: " in text and advice in text for text in said)
+    for systems, by, plan, advice in WARNED:
+        notes = Experiment(collection=copied, systems=systems, by=by, plan=plan).check().notes
+        said = [note.text for note in notes if note.code == "near-duplicates"]
+        assert len(said) == (advice is not None), (by, plan)
+        assert all("own learned may be held-out text: " in one and advice in one for one in said)
 
 
 def test_doubled_documents_have_the_interval_of_the_single_ones():
@@ -132,51 +132,35 @@ def test_studies_of_copies_are_studies_of_originals():
     assert (study.sample_size, study.target_size) == (60, 60)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+def test_commands_and_files_take_groups(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     copied = doubled(topical_collection(60))
     heldout.export_collection(copied, tmp_path / "copied", "beir")
     rows = "".join(f"{doc}\t{number % 50}\n" for number, doc in enumerate(copied.documents.ids))
     (tmp_path / "groups.tsv").write_text(rows)
-    return tmp_path
-
-
-@pytest.mark.parametrize("groups", ["near-duplicates", "none", "groups.tsv"])
-@pytest.mark.usefixtures("folder")
-def test_the_commands_take_groups(groups, capsys):
-    common = ["copied", "--groups", groups]
-    run = ["--by", "document", "--system", "bm25", "--json", "-m", "nDCG@10"]
-    said = printed(capsys, "run", *common, *run)
-    code = "twins" if groups == "none" else "duplicates"
-    assert f'"code": "{code}"' in said.out
-    named = "<120 values>" if groups == "groups.tsv" else groups
-    assert f'"groups": "{named}"' in said.out
-    study = ["--draws", "2", "--replicates", "2", "-m", "nDCG@10"]
-    assert f"[{code}]" in printed(capsys, "study", "bias", *common, *study).err
-    assert f"[{code}]" in printed(capsys, "split", *common, "--by", "document").out
-    if groups == "groups.tsv":
-        said = refused(capsys, "run", *common, "--by", "both", "--system", "bm25")
-        assert "one kind of unit" in said
-
-
-def test_a_file_has_groups(folder):
-    text = """
-        collection = "copied"
-        by = "document"
-        systems = ["bm25"]
-        [plan]
-        folds = 3
-        groups = %s
-    """
-
-    def check(groups):
-        (folder / "groups.toml").write_text(text % groups)
-        return Experiment.read(folder / "groups.toml").check()
-
-    assert check("'near-duplicates'").splits.groups.max() == 59
-    assert check("{file = 'groups.tsv'}").splits.groups.max() < 49
-    with pytest.raises(Exception, match=r"'groups\.tsv' is unknown: expected 'duplicates', 'near"):
-        check("'groups.tsv'")
-    with pytest.raises(Exception, match=r"plan: .*nowhere: no such file"):
-        check("{file = 'nowhere'}")
+    for groups, named in (("none", "none"), ("groups.tsv", "<120 values>")):
+        common = ["copied", "--groups", groups]
+        code = "twins" if groups == "none" else "duplicates"
+        run = ["--by", "document", "--system", "bm25", "--json"]
+        said = printed(capsys, "run", *common, *run).out
+        assert f'"code": "{code}"' in said
+        assert f'"groups": "{named}"' in said
+        study = ["--draws", "2", "--replicates", "2"]
+        assert f"[{code}]" in printed(capsys, "study", "bias", *common, *study).err
+        assert f"[{code}]" in printed(capsys, "split", *common, "--by", "document").out
+    said = refused(capsys, "run", *common, "--by", "both", "--system", "bm25")
+    assert "one kind of unit" in said
+    fields = 'collection = "copied"\nby = "document"\nsystems = ["bm25"]\n'
+    for groups, kinds, message in (
+        ("'near-duplicates'", 60, ""),
+        ("{file = 'groups.tsv'}", 49, ""),
+        ("'groups.tsv'", 0, "'groups.tsv' is unknown: expected 'duplicates', 'near"),
+        ("{file = 'nowhere'}", 0, "nowhere: no such file"),
+    ):
+        (tmp_path / "groups.toml").write_text(f"{fields}plan = {{folds = 3, groups = {groups}}}\n")
+        whole = Experiment.read(tmp_path / "groups.toml")
+        if kinds:
+            assert whole.check().splits.groups.max() < kinds
+        else:
+            with pytest.raises(heldout.HeldoutError, match=message):
+                whole.check()

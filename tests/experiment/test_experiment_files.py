@@ -148,103 +148,47 @@ def test_the_example_in_the_documentation_is_an_experiment(folder):
 # ---- from any folder ----------------------------------------------------------------------------
 
 
-WORDS = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
 OF_FILES = """
 measures = ["AP"]
-[collection]
-source = "data/docs.jsonl"
-queries = "data/queries.tsv"
-qrels = "data/qrels"
-[plan]
-kind = "given"
-folds = {file = "folds.tsv"}
+collection = {source = "data", qrels = ["odd.qrels"]}
+plan = {kind = "given", folds = {file = "folds.tsv"}}
 [[systems]]
 name = "mine"
-system = "code/ranker.py:rank(weight=0.5,1.0)"
+system = "ranker.py:rank(weight=0.5,1.0)"
 [[systems]]
 name = "runs"
 system = "*/a.run"
 """
-CLASSES = """
-task = "classification"
-measures = ["accuracy"]
-[data]
-file = "table.csv"
-target = "y"
-features = ["x"]
-[plan]
-folds = 2
-[[systems]]
-estimator = "sklearn.neighbors:KNeighborsClassifier"
-space = {n_neighbors = [1, 3]}
-"""
 
 
-@pytest.fixture
-def project(tmp_path):
-    """An experiment whose data have oddities, which are noted with their places."""
-    place = tmp_path / "project"
-    (place / "data").mkdir(parents=True)
-    (place / "elsewhere").mkdir()
-    texts = {f"d{n}": " ".join(WORDS[(n * step) % 8] for step in range(1, 5)) for n in range(24)}
-    texts["d3"] = ""  # an empty document
-    lines = [json.dumps({"_id": one, "text": text}) + "\n" for one, text in texts.items()]
-    (place / "data" / "docs.jsonl").write_text("".join(lines))
-    queries = [f"q{n}\t{WORDS[n % 8]} {WORDS[(3 * n + 1) % 8]}\n" for n in range(8)]
-    (place / "data" / "queries.tsv").write_text("".join(queries))
-    judged = [f"q{n} 0 d{n} 1\nq{n} 0 d{n + 9} 2\nq{n} 0 absent{n} 1\n" for n in range(8)]
-    (place / "data" / "qrels").write_text("".join(judged))
-    (place / "code").mkdir()
-    (place / "code" / "ranker.py").write_text(RANKER)
-    (place / "folds.tsv").write_text("".join(f"q{n}\t{n % 2}\n" for n in range(8)))
-    for at, name in enumerate(("one", "two")):
-        rows = [f"q{n} Q0 d{n + at} 1 {1 + n + at} x\n" for n in range(8)]
-        (place / name).mkdir()
-        (place / name / "a.run").write_text("".join(rows))
-    (place / "experiment.toml").write_text(OF_FILES)
-    (place / "classes.toml").write_text(CLASSES)
-    rows = [f"{n % 5},{n % 2}\n" for n in range(20)]
-    (place / "table.csv").write_text("x,y\n" + "".join(rows))
-    return place
+def test_from_any_folder_and_with_paths_spelled_otherwise_the_bytes_are_the_same(
+    folder, monkeypatch
+):
+    (folder / "experiment.toml").write_text(OF_FILES)
+    ids = small_collection().queries.ids
+    (folder / "folds.tsv").write_text("".join(f"{one}\t{at % 2}\n" for at, one in enumerate(ids)))
+    judged = [f"{one} 0 d00{at % 9} 1\n{one} 0 absent{at} 1\n" for at, one in enumerate(ids)]
+    (folder / "odd.qrels").write_text("".join(judged))
+    for number, name in enumerate(("one", "two")):
+        rows = [f"{one} Q0 d00{at % (8 + number)} 1 2 x\n" for at, one in enumerate(ids)]
+        (folder / name).mkdir()
+        (folder / name / "a.run").write_text("".join(rows))
 
+    def results(place, output, *arguments):
+        monkeypatch.chdir(place)
+        main(["run", *arguments, "--quiet", "-o", str(folder / output)])
+        return table_bytes(folder / output)
 
-def results_from(folder, output, *arguments):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        main(["run", *arguments, "--quiet", "-o", str(output)])
-    return table_bytes(output)
-
-
-@pytest.mark.parametrize("name", ["experiment.toml", "classes.toml"])
-def test_an_experiment_in_a_file_has_the_same_bytes(project, tmp_path, name):
-    here = results_from(project, tmp_path / "a", name)
-    there = project / "elsewhere"
-    spelled = f"..{os.sep}elsewhere{os.sep}..{os.sep}{name}"
-    assert results_from(there, tmp_path / "b", spelled) == here
-    assert results_from(there, tmp_path / "c", str(project / name)) == here
+    here, there = results(folder, "a", "experiment.toml"), folder / "one"
+    spelled = f"..{os.sep}one{os.sep}..{os.sep}experiment.toml"
+    assert results(there, "b", spelled) == here
+    assert results(there, "c", str(folder / "experiment.toml")) == here
     # It is the same experiment: a run that was interrupted goes on from anywhere.
-    assert results_from(project, tmp_path / "b", name, "--resume") == here
-    if name == "classes.toml":
-        return
+    assert results(folder, "b", "experiment.toml", "--resume") == here
     # The notes name ids and no folders.
-    manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
+    manifest = json.loads((folder / "a" / "manifest.json").read_text())
     said = " ".join(note["text"] for note in manifest["notes"])
-    for words in ("empty documents: 1 (d3)", "query q0 document absent0,"):
-        assert words in said
-    assert str(project) not in said
+    assert "query q00 document absent0," in said
+    assert str(folder) not in said
     plan = {"kind": "given", "folds": "folds.tsv", "strict": True}
     assert manifest["settings"]["plan"] == plan
-
-
-def test_an_experiment_of_a_command_has_the_same_bytes(project, tmp_path):
-    def arguments(folder):
-        data = [f"{folder}data/{name}" for name in ("docs.jsonl", "queries.tsv", "qrels")]
-        return [
-            data[0], "--queries", data[1], "--qrels", data[2], "--folds", "2", "-m", "AP",
-            "--system", f"mine={folder}code/ranker.py:rank", "--system", f"{folder}one/a.run",
-        ]  # fmt: skip
-
-    here = results_from(project, tmp_path / "a", *arguments(""))
-    there = project / "elsewhere"
-    assert results_from(there, tmp_path / "b", *arguments("../")) == here
-    assert results_from(there, tmp_path / "c", *arguments(f"{project}/")) == here

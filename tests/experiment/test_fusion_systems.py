@@ -1,12 +1,9 @@
 """Fusions as systems: tuned in the folds, from runs and from other systems of the experiment."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from experiment_data import overlap, small_collection, table_bytes
 
-from commands import printed
 from heldout import (
     Experiment,
     HeldoutError,
@@ -98,28 +95,19 @@ def test_a_tuned_part_is_fused_as_it_was_chosen_for_the_split(how):
     np.testing.assert_allclose(results.scores().values[:, 2], held_out, atol=1e-12)
 
 
-def test_a_command_a_file_and_python_agree(tmp_path, monkeypatch, capsys):
+def test_a_text_of_files_and_python_agree(tmp_path, monkeypatch):
+    """With judgements alone, too, all documents that are shown are known."""
     monkeypatch.chdir(tmp_path)
     COLLECTION.qrels.write("qrels.txt")
     for name, run in RUNS.items():
         run.write(f"{name}.run")
-    text = "wsum(first.run, second.run, norm=minmax, w=0:1:5)"
-    systems = ["--system", f"hybrid={text}", "--system", "dense=second.run"]
-    out = printed(capsys, "run", "qrels.txt", *systems, "--folds", "4", "-o", "command", "--quiet")
-    (tmp_path / "experiment.toml").write_text(
-        'collection = {qrels = "qrels.txt"}\nplan = {folds = 4}\n'
-        f'[[systems]]\nname = "hybrid"\nsystem = "{text}"\n'
-        '[[systems]]\nname = "dense"\nsystem = "second.run"\n'
-    )
-    assert printed(capsys, "run", "experiment.toml", "-o", "file", "--quiet") == out
+    text = "hybrid=wsum(first.run, second.run, norm=minmax, w=0:1:5)"
     names, fixed = ["first.run", "second.run"], {"norm": "minmax"}
     system = System.of("wsum", "hybrid", parts=names, parameters=fixed, space={"w": "0:1:5"})
-    given = {"collection": {"qrels": "qrels.txt"}, "measures": ["nDCG@10"]}
-    results = experiment(system, System.of("dense=second.run"), **given).run("python")
-    assert table_bytes(tmp_path / "command") == table_bytes(tmp_path / "file")
-    assert table_bytes(tmp_path / "command") == table_bytes(tmp_path / "python")
-    # With judgements alone, too, all documents that are shown are known.
-    assert not results.held_out["document"].has_nulls()
+    for place, given in (("text", text), ("python", system)):
+        results = experiment(given, collection={"qrels": "qrels.txt"}).run(place)
+        assert not results.held_out["document"].has_nulls()
+    assert table_bytes(tmp_path / "text") == table_bytes(tmp_path / "python")
 
 
 def test_three_parts_have_a_simplex_of_weights():
@@ -143,25 +131,6 @@ def test_a_search_finds_the_good_weights():
     results = experiment(System.of("wsum", "hybrid", parts=PARTS[1:], space={"w": "0:1:3"})).run()
     assert {point["w"] for point in results.chosen("hybrid")} == {1}
     assert "at-an-end" not in {note.code for note in results.notes}
-
-
-def test_files_of_parts_are_read_a_few_times(tmp_path, monkeypatch):
-    """Not once per combination of settings: two systems of 8 files have 64."""
-    monkeypatch.chdir(tmp_path)
-    qrels = {f"q{number}": {"a": 1, "b": 0} for number in range(8)}
-    Qrels.of(qrels).write("qrels.txt")
-    for name in (f"{part}-k={k}" for part in "xy" for k in range(8)):
-        run = {query: {"a": float(query[1:] == name[-1]), "b": 0.5} for query in qrels}
-        Run.of(run).write(f"{name}.run")
-    read, of = [], Run.of
-    monkeypatch.setattr(Run, "of", lambda given, *more: read.append(given) or of(given, *more))
-    systems = ["x=x-k=*.run", "y=y-k=*.run", "both=wsum(x, y, w=0:1:3)"]
-    whole = experiment(*systems, collection={"qrels": "qrels.txt"}, plan=KFold(8))
-    whole.check()
-    whole.run()
-    times = Counter(path for path in read if isinstance(path, str))
-    assert len(times) == 16
-    assert max(times.values()) <= 4
 
 
 # ---- by document --------------------------------------------------------------------------------

@@ -1,16 +1,12 @@
 """The same bytes for any number of workers and after any interruption; faults, each for real."""
 
-import contextlib
-import gc
 import io
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +14,6 @@ from experiment_data import check_bytes, interrupted, longer, overlap, small_col
 
 import heldout
 from heldout import Experiment, InputError, KFold, System
-
-linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
 
 def experiment(**fields):
@@ -139,109 +133,28 @@ def test_results_are_not_replaced_or_mixed_unasked(tmp_path):
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
 
 
-def mounted(place, options):
-    mount = shutil.which("mount")
-    if mount is None or os.name != "posix" or os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    place.mkdir(exist_ok=True)
-    done = subprocess.run(  # noqa: S603 - a program of the system
-        [mount, *options, "-t", "tmpfs", "tmpfs", str(place)], capture_output=True, check=False
-    )
-    if done.returncode:
-        pytest.skip("no file system can be mounted here")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
+def test_files_that_may_not_grow_are_named_and_the_run_goes_on(tmp_path, whole):
+    """As on a full disk: in an item, in the index, or nowhere."""
+    import resource
 
-
-def unmount(place):
-    gc.collect()  # what a run that failed has mapped of its index
-    subprocess.run(["umount", str(place)], check=True)  # noqa: S603, S607 - same
-
-
-@linux
-def test_a_full_disk_at_any_place_is_named_and_the_run_goes_on(tmp_path, whole):
-    """A disk of 8 kB, 16 kB, …: full in the index, in an item, in a table, or large enough."""
-    disk, places = tmp_path / "disk", set()
-    for pages in (*range(2, 38, 3), 60):
-        mounted(disk, ["-o", f"size={4 * pages}k"])
+    places, before = set(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    for limit in (100, 1000, 2000, 3000, 4000, 6000, 10_000, 100_000):
+        place, said = tmp_path / str(limit), ""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
         try:
-            said = outcome(disk / "results")
-            places.add(re.sub(r".*/|[0-9a-f]{64}|:? cannot.*", "", said.partition(" cannot")[0]))
-            if said:
-                assert "No space left on device" in said
-                assert not (disk / "results" / "manifest.json").exists()
-                mount = ["mount", "-o", "remount,size=1m", str(disk)]
-                subprocess.run(mount, check=True)  # noqa: S603 - same
-                experiment().run(disk / "results", resume=True)
-            assert table_bytes(disk / "results") == whole
+            experiment().run(place)
+        except InputError as error:
+            said = str(error)
         finally:
-            unmount(disk)
-    assert {"index:", ".npz:", ""} <= places
-    assert any(place.endswith(".parquet:") for place in places)
-
-
-def outcome(place):
-    """What a run says in the end; nothing if all is well."""
-    try:
-        experiment().run(place)
-    except InputError as error:
-        return str(error)
-    return ""
-
-
-LIMITED = """
-import resource, sys
-sys.path.insert(0, sys.argv[1])
-from test_resumed_runs import experiment
-from heldout.errors import InputError
-whole = experiment()
-whole.check()
-limit = int(sys.argv[3])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-try:
-    whole.run(sys.argv[2])
-except InputError as error:
-    print(error)
-    sys.exit(2)
-"""
-
-
-@linux
-def test_a_file_that_may_not_grow(tmp_path, whole):
-    """The same without root: files of this process are limited."""
-    place = tmp_path / "results"
-    command = [sys.executable, "-B", "-c", LIMITED, str(Path(__file__).parent), str(place), "3000"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    assert done.returncode == 2, done.stderr
-    assert "cannot be written (File too large)" in done.stdout
-    assert (place / "heldout-work").is_dir()
-    experiment().run(place, resume=True)
-    assert table_bytes(place) == whole
-
-
-@linux
-def test_a_folder_that_is_read_only_is_named_before_anything_runs(tmp_path):
-    disk = tmp_path / "disk"
-    mounted(disk, ["-o", "ro"])
-    try:
-        for place in (disk, disk / "new"):
-            with pytest.raises(InputError, match=r"cannot be (created|written) \(Read-only"):
-                experiment(systems={"mine": never_called}).run(place)
-    finally:
-        unmount(disk)
-
-
-def never_called(train, test):
-    raise AssertionError((train, test))
-
-
-def test_a_folder_without_permission_is_named(tmp_path):
-    if os.name != "posix" or os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(InputError, match=r"cannot be (created|written)"):
-            experiment(systems={"mine": never_called}).run(tmp_path / "new")
-    finally:
-        tmp_path.chmod(0o700)
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        if said:
+            assert "cannot be written (File too large)" in said
+            assert not (place / "manifest.json").exists()
+            experiment().run(place, resume=True)
+        places.add(re.sub(r".*/|[0-9a-f]{64}|:? cannot.*", "", said))
+        assert table_bytes(place) == whole
+    assert {"index", ".npz", ""} <= places
 
 
 # ---- finished items -----------------------------------------------------------------------------
@@ -329,43 +242,6 @@ def test_killed_between_the_manifest_and_the_end(tmp_path, whole):
 # ---- processes ----------------------------------------------------------------------------------
 
 
-RACER = """
-import sys
-from pathlib import Path
-from heldout.errors import InputError
-from heldout.experiment.work import results_folder
-sys.stdin.readline()
-try:
-    with results_folder(Path(sys.argv[1]), resume=True, force=False):
-        print("held", flush=True)
-        sys.stdin.readline()
-except InputError as error:
-    print(error, flush=True)
-"""
-
-
-def test_of_many_that_come_at_once_one_gets_the_folder(tmp_path):
-    command = [sys.executable, "-c", RACER, str(tmp_path)]
-    racers = [
-        subprocess.Popen(  # noqa: S603 - this Python
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(4)
-    ]
-    try:
-        for one in racers:
-            one.stdin.write("go\n")
-            one.stdin.flush()
-        said = [one.stdout.readline().strip() for one in racers]
-        assert said.count("held") == 1
-        owner = racers[said.index("held")].pid
-        assert all(f"process {owner} on" in one or "another process" in one
-                   for one in said if one != "held")  # fmt: skip
-    finally:
-        for one in racers:
-            one.communicate("end\n", timeout=300)
-
-
 SLOW = """
 import fcntl
 import os
@@ -385,61 +261,31 @@ def rank(train, test, power=1.0):
     return {query: {ids[0]: power, ids[1]: 0.1} for query in test.collection.queries.ids}
 """
 
-PARENT = """
-import sys
-sys.path.insert(0, {tests!r})
-from test_resumed_runs import experiment
-system = "mine={folder}/slow.py:rank"
-experiment(systems=[system], plan={{"folds": 2}}).run("{folder}/results", workers=3)
-"""
 
-
-@linux
-def test_a_parent_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
-    """Killed when worker processes have begun, and one waits for a task."""
+@pytest.mark.skipif(sys.platform != "linux", reason="needs named pipes and Linux")
+def test_a_parent_that_is_killed_leaves_no_workers_and_a_run_that_goes_on(tmp_path):
     import fcntl
 
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "slow.py").write_text(SLOW)
-    code = PARENT.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+    heldout.export_collection(small_collection(20, 8), tmp_path / "data")
+    main = [sys.executable, "-c", "from heldout.cli import main; main()"]
+    run = ["run", tmp_path / "data", "--folds", "2", "--system", f"mine={tmp_path}/slow.py:rank"]
+    kept = ["--quiet", "-o", tmp_path / "results"]
     with (tmp_path / "gate").open("w") as gate:
         fcntl.flock(gate, fcntl.LOCK_EX)
-        child = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - this Python
-        kill_when_begun(tmp_path, child)
+        child = subprocess.Popen([*main, *run, *kept, "--jobs", "2"])  # noqa: S603 - this Python
+        try:
+            with (tmp_path / "pipe").open() as pipe:
+                busy = {int(pipe.readline()), int(pipe.readline())}  # both calls wait
+                assert child.pid not in busy
+                child.send_signal(signal.SIGKILL)
+                child.wait(timeout=300)
+                assert pipe.read() == ""  # no worker is left that could write, though calls hang
+        finally:
+            child.kill()
+            child.wait()
     (tmp_path / "go").touch()
-    system = f"mine={tmp_path}/slow.py:rank"
-    both = [experiment(systems=[system], plan={"folds": 2}) for _ in range(2)]
-    both[0].run(tmp_path / "results", resume=True)
-    both[1].run(tmp_path / "here")
+    for options in ([*kept, "--resume"], ["--quiet", "-o", tmp_path / "here"]):
+        subprocess.run([*main, *run, *options], check=True, capture_output=True)  # noqa: S603
     assert table_bytes(tmp_path / "results") == table_bytes(tmp_path / "here")
-
-
-def kill_when_begun(folder, child):
-    try:
-        with (folder / "pipe").open() as pipe:
-            busy = {int(pipe.readline()), int(pipe.readline())}  # both calls have begun, and wait
-            children = children_of(child.pid)
-            # Of three workers one was never given a task; beside them runs what tracks resources.
-            assert busy < children.keys()
-            assert len(children) >= 4
-            child.send_signal(signal.SIGKILL)
-            child.wait(timeout=300)
-            pipe.read()  # ends when no worker is left that could write, though their calls hang
-        for number, handle in children.items():
-            with handle:
-                ended, _, _ = select.select([handle], [], [], 300)
-                assert ended, number
-    finally:
-        child.kill()
-        child.wait()
-
-
-def children_of(parent):
-    """Handles of processes, which cannot become those of others, by number."""
-    found = {}
-    for place in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended
-            state = (place / "stat").read_text().rpartition(")")[2].split()
-            if int(state[1]) == parent:
-                found[int(place.name)] = os.fdopen(os.pidfd_open(int(place.name)))
-    return found

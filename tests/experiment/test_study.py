@@ -7,12 +7,10 @@ import pytest
 from experiment_data import indexed, topical_collection
 
 import heldout
-from heldout.as_json import json_text
 from heldout.errors import HeldoutError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, _division, bias_study, unseen_values
 from heldout.measure.names import parse_measure
-from heldout.report.studies import study_figures
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 
@@ -110,22 +108,6 @@ def test_bias_se_and_rmse_are_those_of_the_draws(sets):
         assert row.se == pytest.approx(units.std(ddof=1) / np.sqrt(3))
 
 
-def test_figures_have_every_draw_and_every_query_of_the_first(sets):
-    tables = study_figures(sets, COLLECTION.queries.ids)
-    means = [line.split(",") for line in tables["means.csv"].splitlines()]
-    assert means[0] == ["draw", "set", "estimator", "estimate", "truth"]
-    assert len(means) == 1 + 6 * 2 * 7  # the sets are smaller than what is unseen: unmatched, too
-    zero = [row for row in means if row[2] == "per-fold-zero"]
-    bias = np.mean([float(row[3]) - float(row[4]) for row in zero])
-    assert bias == pytest.approx(by_name(sets)["per-fold-zero"].bias)
-    rows = [line.split(",") for line in tables["queries.csv"].splitlines()]
-    assert rows[0] == ["set", "query", "estimator", "estimate", "truth", "difference", "pro10"]
-    for _, query, _, estimate, truth, difference, pro in rows[1:]:
-        assert query in COLLECTION.queries.ids
-        assert float(difference) == pytest.approx(float(estimate) - float(truth))
-        assert 0 <= float(pro) <= 1
-
-
 def test_every_document_is_seen_once_in_a_turn():
     """The training score of a fixed system is that of the other side in the next draw, nearly."""
     settings = StudySettings(NDCG, fraction=0.5, draws=4, tuning="fixed")
@@ -176,17 +158,6 @@ def test_tuned_studies():
         assert ("leaks" in str(done)) == (tuning == "pre-split")
     with pytest.raises(HeldoutError, match="nothing is tuned, but there are 9 settings"):
         study(candidates)
-
-
-def test_the_seed_decides_and_the_number_of_threads_does_not(monkeypatch):
-    monkeypatch.setattr("heldout.experiment.documents.uncertainty._CARRIED", 10)
-    texts = []
-    for threads, seed in (("1", 4), ("2", 4), ("2", 5)):
-        monkeypatch.setenv("HELDOUT_THREADS", threads)
-        done = study(seed=seed, fraction=0.3, draws=2, replicates=4)
-        texts.append(json_text(done.to_dict()))
-    assert texts[0] == texts[1]
-    assert texts[0] != texts[2]
 
 
 def test_the_coverage_has_a_standard_error_and_few_draws_are_pointed_out(plain):

@@ -37,28 +37,6 @@ def test_runs_are_settings_by_the_values_in_their_names(tmp_path):
     assert [point["lambda"] for point in system.search.points] == [0.1, 0.5, 1.0]
 
 
-def test_a_grid_costs_as_much_as_it_has_points():
-    def calls(points):
-        count = 0
-
-        def counted(*_):
-            nonlocal count
-            count += 1
-
-        before = sys.getprofile()
-        sys.setprofile(counted)
-        try:
-            system = System.of(f"bm25(k1=0.5:3:{points // 10}, b=0:1:10)")
-            described = system.describe()
-        finally:
-            sys.setprofile(before)
-        assert len(system.search.points) == len(described["points"]) == points
-        return count
-
-    calls(100)  # imports what is imported on first use
-    assert calls(10_000) < 12 * calls(1_000)
-
-
 def test_the_same_ranking_in_every_form_has_the_same_values(tmp_path):
     def rank(train, test):
         del train

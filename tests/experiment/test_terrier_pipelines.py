@@ -139,27 +139,6 @@ def test_an_estimator_is_fitted_in_every_fold_on_training_queries(reranks):
         assert train | validation == set(ids[folds != fold])
 
 
-def longest(train, test, candidates):
-    """The same as the pipeline in the file."""
-    del train
-    texts = dict(test.documents.pairs())
-    lengths = {
-        query: sorted(((float(len(texts[doc])), doc) for doc in ranked), reverse=True)
-        for query, ranked in candidates.to_dict().items()
-    }
-    return {query: {doc: score for score, doc in pairs[:5]} for query, pairs in lengths.items()}
-
-
-@pytest.mark.parametrize("by", ["query", "document"])
-def test_a_pipeline_in_a_file_reranks(tmp_path, monkeypatch, by):
-    monkeypatch.chdir(tmp_path)
-    code = "import pyterrier as pt\nlong = pt.apply.doc_score(lambda row: len(row['text'])) % 5"
-    (tmp_path / "pipes.py").write_text(code)
-    text = "pt=rerank(first=bm25, function=pipes.py:long, comparable=true)"
-    own = System.of(longest, "f", first="bm25", comparable=True)
-    check_equal(run("bm25(k1=1,2)", text, own, by=by), "pt", "f")
-
-
 def test_what_cannot_be_done_is_said():
     class NoJava(pt.Transformer):
         def transform(self, inp):

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment_data import liked, longer, small_collection, table_bytes
+from experiment_data import liked, longer, small_collection
 
 import heldout
-from heldout.cli import main
 
 COLLECTION = small_collection(70, 40)
 INDEX = heldout.Index.build(COLLECTION)
@@ -139,22 +138,6 @@ def test_a_search_by_optuna_sees_the_validation_part(by, ranks):
     systems = [heldout.System.of(text, name, **search) for name, text in texts.items()]
     splits = HOLD_OUT.splits(COLLECTION, by)
     check_by_hand(experiment(systems, by).run(), splits, {name: ranks[name] for name in texts})
-
-
-def test_a_file_and_the_options_of_the_command_do_the_same(folder):
-    systems = "".join(
-        f'[[systems]]\nname = "{name}"\nsystem = "{text}"\n' for name, text in SYSTEMS.items()
-    )
-    plan = 'kind = "holdout"\ntest = 0.3\nvalidation = 0.2\nrepeats = 3\n'
-    head = 'collection = "data"\nmeasures = ["AP"]\n'
-    (folder / "experiment.toml").write_text(f"{head}[plan]\n{plan}{systems}")
-    main(["run", "experiment.toml", "-o", "file", "--quiet"])
-    check_by_hand(heldout.Results.read("file"), HOLD_OUT.splits(COLLECTION, "query"), BY_QUERY)
-    options = ["--hold-out", "0.3", "--validation", "0.2", "--repeats", "3", "-m", "AP"]
-    for name, text in SYSTEMS.items():
-        options += ["--system", f"{name}={text}"]
-    main(["run", "data", *options, "-o", "options", "--quiet"])
-    assert table_bytes(folder / "file") == table_bytes(folder / "options")
 
 
 @pytest.mark.usefixtures("folder")
