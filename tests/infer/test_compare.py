@@ -200,10 +200,8 @@ def test_notes_are_given_where_they_are_due():
     ("units", "systems", "settings", "expected"),
     [
         (25, 4, {}, set()),
-        (25, 4, {"tests": ["t"]}, {"liberal-correction"}),
         (25, 4, {"correction": "holm"}, {"liberal-correction"}),
         (25, 4, {"correction": "bonferroni", "tests": ["t"]}, {"liberal-correction"}),
-        (25, 4, {"correction": "bh"}, {"liberal-correction"}),
         (25, 4, {"tests": ["wilcoxon"]}, set()),
         (10, 4, {"tests": ["t"], "test_share": 1 / 9}, set()),
         (199, 4, {"tests": ["t"]}, {"liberal-correction"}),

@@ -1,10 +1,8 @@
 """Fisher's randomization test and its transforms: published numbers, counting, SciPy."""
 
-import re
 from fractions import Fraction
 from itertools import product
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +20,6 @@ from heldout.infer.randomization import (
     wilcoxon_test,
 )
 
-METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 sides = st.sampled_from(SIDES)
 numbers = st.lists(
     st.one_of(
@@ -243,28 +240,3 @@ def test_sign_and_mcnemar_are_binomial(side):
         assert outcome.statistic == wins
         assert outcome.detail.endswith(", 2 ties")
         assert mcnemar_test(values > 0, values < 0, alternative=side).p == outcome.p
-
-
-def test_the_documentation_states_the_size_of_mcnemars_tests():
-    """By going through all outcomes of up to 100 discordant units; never above .05 if exact."""
-    rejected = np.zeros((101, 2))  # the chances given so many discordant units: exact, mid-p
-    for discordant in range(101):
-        chances = stats.binom.pmf(np.arange(discordant + 1), discordant, 0.5)
-        for won in range(discordant // 2 + 1):
-            first = np.repeat([1, 0, 1], [won, discordant - won, 2])
-            second = np.repeat([0, 1, 1], [won, discordant - won, 2])
-            outcome = mcnemar_test(first, second)
-            middle = float(re.search(r"mid-p (\S+)", outcome.detail).group(1))
-            mirrored = 1 if 2 * won == discordant else 2
-            rejected[discordant] += (
-                mirrored * chances[won] * (np.array([outcome.p, middle]) <= 0.05)
-            )
-    assert rejected[:, 0].max() <= 0.05
-    assert (rejected[:, 1] >= rejected[:, 0]).all()
-    row = re.compile(r"^\| (\d+) \| (\d+) % \| (\.\d+) \| (\.\d+) \|$", re.MULTILINE)
-    rows = row.findall(METHODS.read_text())
-    assert len(rows) == 9
-    for units, share, exact, middle in rows:
-        chances = stats.binom.pmf(np.arange(int(units) + 1), int(units), float(share) / 100)
-        size = chances @ rejected[: int(units) + 1]
-        assert [f"{value:.3f}".lstrip("0") for value in size] == [exact, middle]

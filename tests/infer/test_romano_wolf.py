@@ -13,7 +13,6 @@ from heldout.data.scores import MachineScores
 from heldout.infer import romano_wolf as module
 from heldout.infer.romano_wolf import (
     draw_weights,
-    pair_statistics,
     replicates_made,
     romano_wolf,
 )
@@ -197,18 +196,6 @@ def test_many_pairs_are_tested_at_once():
         gaps = values[:, int(claim.first[1:])] - values[:, int(claim.second[1:])]
         assert claim.outcomes[0].p == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
         assert claim.outcomes[0].detail == "59 degrees of freedom"
-
-
-@pytest.mark.parametrize("alternative", SIDES)
-def test_the_statistics_of_pairs_are_those_of_the_t_test(monkeypatch, alternative):
-    values = np.column_stack([some_scores(8, 12, 4), some_scores(8, 12, 1) + 0.1])
-    first, second = np.array([3, 0, 2, 4, 0]), np.array([0, 1, 1, 2, 4])
-    whole = pair_statistics(values, first, second)
-    theirs = stats.ttest_rel(values[:, first], values[:, second], alternative=alternative)
-    np.testing.assert_allclose(whole.t, theirs.statistic)
-    np.testing.assert_allclose(whole.p(alternative), theirs.pvalue)
-    monkeypatch.setattr(module, "PAIR_BLOCK", 1)
-    np.testing.assert_allclose(pair_statistics(values, first, second).error, whole.error)
 
 
 def test_constant_differences_and_copies():
