@@ -242,6 +242,20 @@ def test_correlations_are_those_of_the_means():
             order_agreement(FIRST, other)
 
 
+def test_intervals_of_correlations_are_the_union_of_two_bootstrap_intervals():
+    second = scores("RR", [0.1, 0.16, 0.14, 0.2], 2)
+    found, source = order_agreement(FIRST, second).pearson, np.random.default_rng(0)
+    drawn = []
+    for _ in range(2000):
+        rows = source.integers(0, 40, 40)
+        means = FIRST.values[rows].mean(axis=0), second.values[rows].mean(axis=0)
+        drawn.append(stats.pearsonr(*means).statistic)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    assert found.low == pytest.approx(min(low, 2 * found.estimate - high), abs=0.05)
+    assert found.high == pytest.approx(min(1, max(high, 2 * found.estimate - low)), abs=0.05)
+    assert order_agreement(FIRST, second, seed=1).pearson != found
+
+
 def test_columns_and_units_are_paired_by_name_and_errors_turned_around():
     same = Scores("error", SYSTEMS[::-1], FIRST.units, -FIRST.values[:, ::-1], False)
     assert order_agreement(FIRST, same).kendall.estimate == 1

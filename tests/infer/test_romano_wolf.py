@@ -11,11 +11,7 @@ from scipy import stats
 from heldout import compare
 from heldout.data.scores import MachineScores
 from heldout.infer import romano_wolf as module
-from heldout.infer.romano_wolf import (
-    draw_weights,
-    replicates_made,
-    romano_wolf,
-)
+from heldout.infer.romano_wolf import draw_weights, replicates_made, romano_wolf
 
 
 def some_scores(seed, units, systems, lattice=False):
