@@ -88,6 +88,10 @@ def test_which_interval_a_mean_has():
     skewed = np.array([0.0] * 7 + [0.1, 0.9])
     assert mean_interval(skewed).method == "t"
     assert mean_interval(np.append(skewed, 0.0)).method == "Hall"
+    below = np.array([0.1, 0.0, 1.0, 0.0, 0.04, 0.03, 0.01, 0.08, 0.06, 0.01])
+    for sample, end in ((below, 1), (1 - below, 2)):  # Hall's bound ends where the range does
+        assert not 0 <= hall_interval(sample)[end] <= 1
+        assert mean_interval(sample, 0.95, (0.0, 1.0))[end] == end - 1
     assert mean_interval(np.linspace(0, 0.5, 20)).method == "t"
     assert mean_interval(np.array([0.0, 1.0] * 5)) == wilson(5, 10)
     assert mean_interval(np.ones(1)) is None
