@@ -121,11 +121,14 @@ def test_tests_and_intervals_that_disagree_are_explained():
     assert note.text.startswith("s2 - s0: significant although")
     single = compare(values, baseline="s0", correction="bonferroni", tests=["t"])
     assert not {"stepwise", "disagreement"} & set(codes(single.warnings))
-    gaps = np.array([0.01] * 15 + [-0.9] * 3)
-    result = compare({"A": np.full(18, 0.95), "B": 0.95 + gaps}, tests=["sign"])
-    assert result.claims[0].adjusted < 0.05
-    (note,) = [one for one in result.warnings if one.code == "disagreement"]
-    assert "sign is not about the mean, the interval is" in note.text
+    # Significant beside an interval with 0, and not significant beside one without.
+    for gaps, significant in (([0.01] * 15 + [-0.9] * 3, True), ([-0.01] * 8 + [0.4] * 10, False)):
+        scores = {"A": np.full(18, 0.5), "B": 0.5 + np.array(gaps)}
+        result = compare(scores, tests=["sign"])
+        (claim,) = result.claims
+        assert (claim.adjusted < 0.05) == significant != excludes_zero(claim.difference)
+        (note,) = [one for one in result.warnings if one.code == "disagreement"]
+        assert "sign is not about the mean, the interval is" in note.text
 
 
 # Systems tuned in folds: the interval, the test and the verdict are one method
