@@ -148,6 +148,8 @@ def test_frames_have_a_row_per_claim(two, three):
     with pytest.raises(InputError, match="library='arrow': expected polars or pandas"):
         found.to_frame("arrow")
     assert frame["p_randomization"][0] == pytest.approx(0.40625)
+    assert frame["significant"].to_list() == [False]
+    assert compare(two, level=0.55).to_frame()["significant"].to_list() == [True]
     result = compare(three)
     assert result.to_frame()["first_mean"].to_list() == pytest.approx(
         [SAKAI.mean(0)["XYZ".index(claim.first)] for claim in result.claims]

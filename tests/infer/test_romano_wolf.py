@@ -134,6 +134,18 @@ def test_near_copies_hide_no_difference(monkeypatch, single):
     assert min(found.p[3, 0], found.p[4, 3]) > 0.5
 
 
+def test_no_t_exceeds_the_largest_possible_one():
+    generator = np.random.default_rng(20)
+    for differ in range(1, 20):
+        values = np.zeros((20, 3))
+        values[:differ, 1] = 0.25  # the largest: all alike
+        values[:differ, 2] = generator.exponential(1, differ)
+        pairs = np.array([[1, 2], [0, 0]])
+        t, limit = module.pair_statistics(values, *pairs).t, module.largest_t(values, *pairs)
+        assert t[0] == pytest.approx(limit[0])
+        assert t[1] <= limit[1] * (1 + 1e-12)
+
+
 def test_replicates_are_the_bootstrap():
     """All 3,125 resamples of five units give the p-values that replicates estimate."""
     values = some_scores(7, 5, 3)
