@@ -161,6 +161,9 @@ def test_the_variance_of_tuned_systems():
     for spread, expected in ((ChoiceSpread(own / 2, 0.0), 1), (ChoiceSpread(2 * own, own), 3)):
         error = tuned(GAPS, spread).estimate((0, 1)).error[0]
         assert error**2 == pytest.approx(expected * own)
+    few = np.r_[np.full(3, 0.2), np.zeros(27)]  # as if four more differed
+    error = tuned(few, ChoiceSpread(0.0, 0.01)).estimate((0, 1)).error[0]
+    assert error**2 == pytest.approx(few.var(ddof=1) / 30 + 4 * 0.2**2 / 30**2 + 0.01)
     for spread in (ChoiceSpread(0.0, 0.0), SPREAD):
         assert tuned(np.zeros(10), spread).estimate((0, 1)).p() == 1
 

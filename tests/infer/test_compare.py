@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from inference_data import SAKAI, A, B, codes, scores_of
+from scipy import stats
 
 from heldout import InputError, Scores, compare
 from heldout.report import text
@@ -29,6 +30,7 @@ def test_two_systems_get_randomization_and_t_side_by_side(two):
     result = compare(two)
     (claim,) = result.claims
     assert (claim.first, claim.second, result.baseline) == ("B", "A", "A")
+    assert (result.anova, result.sphericity, result.friedman) == (None, None, None)
     p = {outcome.test: outcome.p for outcome in claim.outcomes}
     assert p["randomization"] == pytest.approx(0.40625, abs=1e-12)
     assert p["t"] == pytest.approx(0.29771506, abs=1e-8)
@@ -57,6 +59,9 @@ def test_tukey_on_the_block_design_on_request(three):
     assert p["Y", "Z"] == pytest.approx(0.8549631811, abs=1e-8)
     assert result.anova.systems.f == pytest.approx(2.475, abs=5e-4)
     assert {row.letters for row in result.systems} == {"a"}
+    ranks = pytest.approx(stats.rankdata(-SAKAI, axis=1).mean(0))
+    assert [one.ranks for one in result.friedman] == [ranks, ranks]
+    assert compare(scores_of(SAKAI[:3])).sphericity is None  # needs more units than systems
     content = result.to_dict()
     assert content["anova"]["systems"]["f"] == pytest.approx(2.475, abs=5e-4)
     assert len(content["claims"]) == 3

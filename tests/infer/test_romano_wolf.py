@@ -264,6 +264,9 @@ def test_it_is_the_default_for_three_systems(settings):
     assert result.analysis.correction == "romano-wolf"
     assert "controls the familywise error rate" in result.analysis.why
     assert result.correction_detail == "999 replicates, seed 0"
+    for claim in result.claims:
+        error = math.sqrt(claim.adjusted * (1 - claim.adjusted) / 999)
+        assert claim.adjusted_error == pytest.approx(error)
     assert {claim.difference.method for claim in result.claims} == {"Romano-Wolf"}
     assert "few-resampled" not in codes(result.warnings)
     few = compare(scores_of(some_scores(0, 14, 3)), replicates=999, **settings)
