@@ -190,6 +190,7 @@ SAID = [  # what is compared, how, a code, and a fragment; none if it is not sai
     (AB, {"tuned": ["B"]}, "tuned-one", "B was tuned but A was not"),
     (AB, {"tuned": ["A", "B"]}, "tuned-one", None),
     (AB, {"correction": "holm"}, "nothing-to-correct", "holm was not used"),
+    (SAKAI, {"correction": "tukey", "tests": ["t"]}, "own-test", "tukey is a test itself"),
     (AB, {"test_share": 0.1}, "folds-independent", "t treats folds as independent"),
     (AB, {"test_share": 0.1, "tests": ["corrected-t"]}, "folds-independent", None),
 ]
@@ -197,7 +198,8 @@ SAID = [  # what is compared, how, a code, and a fragment; none if it is not sai
 
 def test_notes_are_given_where_they_are_due():
     for given, settings, code, fragment in SAID:
-        found = compare(given, **settings).warnings
+        table = scores_of(given) if isinstance(given, np.ndarray) else given
+        found = compare(table, **settings).warnings
         assert (code in codes(found)) == (fragment is not None), (settings, code)
         said = " ".join(one.text for one in found if one.code == code)
         assert re.search(fragment or "", said), (fragment, said)

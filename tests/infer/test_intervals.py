@@ -182,6 +182,10 @@ def test_infinite_bounds_and_estimates_at_an_end():
 
 
 def test_a_comparison_knows_the_range_of_its_measure():
+    folds = {"A": [1.0, 1.0, 0.9, 1.0, 1.0, 1.0, 0.975], "B": [0.5, 0.6, 0.7, 0.5, 0.6, 0.7, 0.5]}
+    row = compare(Scores.of(folds, "accuracy", range=(0.0, 1.0)), test_share=1 / 6).systems[0]
+    assert row.mean.method == "corrected t over folds, bounded"
+    assert row.mean == inside(corrected_t(folds["A"], 1 / 6), (0.0, 1.0))
     qrels = {f"q{n}": {f"d{n}": 1} for n in range(4)}
     new = {f"q{n}": {f"d{n}": 2.0, "x": 1.0} for n in range(4)}
     old = {f"q{n}": {f"d{n}": 1.0, "x": 2.0, "y": 3.0} for n in range(4)}

@@ -1,5 +1,7 @@
 """Human and machine judgements: estimates by a loop over queries and by simulation; comparisons."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from inference_data import codes
@@ -189,6 +191,11 @@ def test_a_machine_that_favours_a_system_is_noticed_and_corrected():
     difference = result.machine.differences[0]  # B minus A, which are equally good
     assert difference.machine.high < -0.1
     assert difference.combined.low < 0 < difference.combined.high
+    scores = result.scores  # the same of a measure of which less is better
+    turned = MachineScores(*(-part for part in scores.machine))
+    errors = replace(scores, values=-scores.values, higher_is_better=False, machine=turned)
+    (note,) = [one for one in compare(errors).warnings if one.code == "machine-favours"]
+    assert "overrates A" in note.text
 
 
 def test_what_could_mislead_is_noticed():
