@@ -78,6 +78,7 @@ def test_systems_that_are_always_right_and_biased_scores():
             assert math.isnan(row.high)
         else:
             assert row == alone
+    assert interval_of(CLASSED[0], "ECE(bins=10)") is None  # resampling alone increases it
     found = compare(over_units, "ECE")
     assert found.claims[0].outcomes[0].test == "randomization"
 
