@@ -242,6 +242,20 @@ def test_correlations_are_those_of_the_means():
             order_agreement(FIRST, other)
 
 
+@pytest.mark.parametrize("gains", [[0.1, 0.16, 0.14, 0.2], [0.2, 0.1, 0.2, 0.1]])
+def test_intervals_of_correlations_are_the_union_of_two_bootstrap_intervals(gains):
+    second, source = scores("RR", gains, 2), np.random.default_rng(0)
+    found, drawn = order_agreement(FIRST, second).pearson, []
+    for _ in range(2000):
+        rows = source.integers(0, 40, 40)
+        x, y = FIRST.values[rows].mean(axis=0), second.values[rows].mean(axis=0)
+        drawn.append(np.corrcoef(x, y)[0, 1])
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    bounds = min(low, 2 * found.estimate - high), max(high, 2 * found.estimate - low)
+    assert found[1:3] == pytest.approx((max(-1, bounds[0]), min(1, bounds[1])), abs=0.05)
+    assert order_agreement(FIRST, second, seed=1).pearson != found
+
+
 def test_columns_and_units_are_paired_by_name_and_errors_turned_around():
     same = Scores("error", SYSTEMS[::-1], FIRST.units, -FIRST.values[:, ::-1], False)
     assert order_agreement(FIRST, same).kendall.estimate == 1

@@ -12,16 +12,7 @@ from inference_data import SAKAI, codes, scores_of
 from scipy import stats
 
 from heldout import compare
-from heldout.infer.blocks import (
-    anova,
-    average_ranks,
-    critical_range,
-    friedman,
-    nemenyi,
-    range_tail,
-    sphericity,
-    tukey_hsd,
-)
+from heldout.infer import blocks
 from heldout.infer.corrections import adjust, compact_letters
 
 # Hit rate at 3 of Coco, knn, logic, sexy, sexy2, pop on ten folds.
@@ -48,12 +39,12 @@ DIFFERENCES += [-27.051, 8.358, 9.154, -19.908, 0.796, -28.266, -29.062]
 
 
 def test_published_analyses_of_variance():
-    found = anova(HITRATE)
+    found = blocks.anova(HITRATE)
     assert found.systems.f == pytest.approx(86782.758, abs=5e-4)
     assert (found.systems.df, found.residual.df) == (5, 45)
     assert found.blocks.f == pytest.approx(8.843, abs=5e-4)
     assert found.blocks.p == pytest.approx(1.64e-07, abs=5e-10)
-    found = anova(SAKAI)
+    found = blocks.anova(SAKAI)
     assert found.systems.sum_of_squares == pytest.approx(0.1083, abs=5e-5)
     assert found.blocks.sum_of_squares == pytest.approx(1.0293, abs=5e-5)
     assert found.residual.sum_of_squares == pytest.approx(0.8317, abs=5e-5)
@@ -61,7 +52,7 @@ def test_published_analyses_of_variance():
     assert found.systems.p == pytest.approx(0.098, abs=5e-4)
     assert found.systems.partial_eta_squared == pytest.approx(0.1083 / (0.1083 + 0.8317), abs=1e-4)
     # statsmodels 0.15.0: anova_lm(ols("y ~ C(s) + C(u)", frame).fit())
-    found = anova(np.random.default_rng(1).normal(size=(9, 4)) + np.arange(4) / 3)
+    found = blocks.anova(np.random.default_rng(1).normal(size=(9, 4)) + np.arange(4) / 3)
     for row, expected in (
         (found.systems, (3, 8.807299539653, 3.815996148433, 0.022850375893)),
         (found.blocks, (8, 11.851476163607, 1.925612407780, 0.102563873268)),
@@ -73,14 +64,14 @@ def test_published_analyses_of_variance():
 
 def test_systems_that_differ_by_constants():
     units = np.random.default_rng(0).random(7)
-    found = anova(np.column_stack([units, units + 0.1, units + 0.7]))
+    found = blocks.anova(np.column_stack([units, units + 0.1, units + 0.7]))
     assert found.residual.mean_square == 0
     assert math.isinf(found.systems.f)
     assert found.systems.p == 0
     copies = np.column_stack([units, units, units])
-    assert anova(copies).systems.p == 1
-    assert math.isnan(anova(copies).systems.f)
-    assert sphericity(copies) == (1, 1)
+    assert blocks.anova(copies).systems.p == 1
+    assert math.isnan(blocks.anova(copies).systems.f)
+    assert blocks.sphericity(copies) == (1, 1)
 
 
 def test_sphericity_by_the_covariance_of_the_systems():
@@ -90,13 +81,13 @@ def test_sphericity_by_the_covariance_of_the_systems():
     mean, rows = cover.mean(), cover.mean(0)
     top = k**2 * (np.diag(cover).mean() - mean) ** 2
     below = (k - 1) * ((cover**2).sum() - 2 * k * (rows**2).sum() + k**2 * mean**2)
-    found, epsilon = sphericity(values), top / below
+    found, epsilon = blocks.sphericity(values), top / below
     assert found.greenhouse_geisser == pytest.approx(epsilon)
-    f = anova(values).systems.f
+    f = blocks.anova(values).systems.f
     assert found.corrected_p == pytest.approx(stats.f.sf(f, 3 * epsilon, 42 * epsilon))
-    two = sphericity(np.array([[1, 2], [2, 5], [3, 3]]))
+    two = blocks.sphericity(np.array([[1, 2], [2, 5], [3, 3]]))
     assert two.greenhouse_geisser == pytest.approx(1)
-    few = sphericity(np.random.default_rng(0).random((3, 5)))
+    few = blocks.sphericity(np.random.default_rng(0).random((3, 5)))
     assert 0.25 <= few.greenhouse_geisser <= 1
 
 
@@ -106,7 +97,7 @@ def test_sphericity_by_the_covariance_of_the_systems():
 def by_pair(values, level=0.95):
     """Interval and p of each pair, later minus earlier, in the order of R."""
     second, first = np.triu_indices(values.shape[1], 1)
-    rows = zip(*tukey_hsd(values, level), strict=True)
+    rows = zip(*blocks.tukey_hsd(values, level), strict=True)
     return dict(zip(zip(first.tolist(), second.tolist(), strict=True), rows, strict=True))
 
 
@@ -126,12 +117,12 @@ def test_published_tukey_tests():
     order = np.argsort(-HITRATE.mean(0)).tolist()
     assert compact_letters(6, different, order) == ["b", "c", "d", "b", "a", "e"]
     expected = [0.2566977464, 0.0956868471, 0.8549631811]  # 1-0, 2-0, 2-1
-    assert tukey_hsd(SAKAI)[1] == pytest.approx(expected, abs=1e-10)
+    assert blocks.tukey_hsd(SAKAI)[1] == pytest.approx(expected, abs=1e-10)
     # Not the one-way p-values (.3941, ...), which leave differences between topics in the error.
     assert stats.tukey_hsd(*SAKAI.T).pvalue[0, 1] == pytest.approx(0.3941, abs=5e-5)
     # R: qtukey(.95, 3, 38), ptukey(3.5, 4, 20, lower = FALSE).
-    assert critical_range(0.05, 3, 38) == pytest.approx(3.449020902, abs=1e-8)
-    assert range_tail(np.array([3.5]), 4, 20) == pytest.approx(0.0949584505486, abs=1e-11)
+    assert blocks.critical_range(0.05, 3, 38) == pytest.approx(3.449020902, abs=1e-8)
+    assert blocks.range_tail(np.array([3.5]), 4, 20) == pytest.approx(0.0949584505486, abs=1e-11)
 
 
 @pytest.mark.parametrize(("units", "p"), [(9, 3 * 2.0**-8), (3, 0.75), (2, 1)])
@@ -148,7 +139,7 @@ def test_without_error_the_signs_decide(units, p):
 def test_many_ranges_are_interpolated(k, df):
     ratios = np.linspace(0, 40, 200)
     expected = np.maximum(stats.studentized_range.sf(ratios[::20], k, df), 1e-10)
-    np.testing.assert_allclose(range_tail(ratios, k, df)[::20], expected, atol=1e-10)
+    np.testing.assert_allclose(blocks.range_tail(ratios, k, df)[::20], expected, atol=1e-10)
 
 
 def test_unequal_variances_are_said_where_they_do_harm():
@@ -172,7 +163,7 @@ def test_critical_differences_of_demsar(systems, level, q):
     # J. Demšar, Statistical comparisons of classifiers over multiple data sets (2006), table 5(a),
     # and section 3.2.2: four classifiers on fourteen data sets have CD .10 = 1.12.
     scores = np.random.default_rng(0).random((14, systems))
-    found = nemenyi(scores, level).critical_difference
+    found = blocks.nemenyi(scores, level).critical_difference
     root = math.sqrt(systems * (systems + 1) / (6 * 14))
     assert found == pytest.approx(q * root, abs=1e-3)
     if (systems, level) == (4, 0.90):
@@ -185,9 +176,9 @@ def test_critical_differences_of_demsar(systems, level, q):
 def test_friedman_agrees_with_scipy(cells):
     scores = cells / 10
     ranks = np.apply_along_axis(stats.rankdata, 1, -cells)
-    np.testing.assert_allclose(average_ranks(scores), ranks)
-    np.testing.assert_allclose(average_ranks(scores + 0.7 - 0.7), ranks)  # rounding is a tie
-    found = friedman(scores)
+    np.testing.assert_allclose(blocks.average_ranks(scores), ranks)
+    np.testing.assert_allclose(blocks.average_ranks(scores + 0.7 - 0.7), ranks)  # rounding is a tie
+    found = blocks.friedman(scores)
     assert found.ranks == pytest.approx(ranks.mean(0))
     if (cells == cells[:, :1]).all():
         assert (found.statistic, found.p) == (0, 1)

@@ -121,11 +121,14 @@ def test_tests_and_intervals_that_disagree_are_explained():
     assert note.text.startswith("s2 - s0: significant although")
     single = compare(values, baseline="s0", correction="bonferroni", tests=["t"])
     assert not {"stepwise", "disagreement"} & set(codes(single.warnings))
-    gaps = np.array([0.01] * 15 + [-0.9] * 3)
-    result = compare({"A": np.full(18, 0.95), "B": 0.95 + gaps}, tests=["sign"])
-    assert result.claims[0].adjusted < 0.05
-    (note,) = [one for one in result.warnings if one.code == "disagreement"]
-    assert "sign is not about the mean, the interval is" in note.text
+    # Significant beside an interval with 0, and not significant beside one without.
+    for gaps, significant in (([0.01] * 15 + [-0.9] * 3, True), ([-0.01] * 8 + [0.4] * 10, False)):
+        scores = {"A": np.full(18, 0.5), "B": 0.5 + np.array(gaps)}
+        result = compare(scores, tests=["sign"])
+        (claim,) = result.claims
+        assert (claim.adjusted < 0.05) == significant != excludes_zero(claim.difference)
+        (note,) = [one for one in result.warnings if one.code == "disagreement"]
+        assert "sign is not about the mean, the interval is" in note.text
 
 
 # Systems tuned in folds: the interval, the test and the verdict are one method
@@ -158,6 +161,9 @@ def test_the_variance_of_tuned_systems():
     for spread, expected in ((ChoiceSpread(own / 2, 0.0), 1), (ChoiceSpread(2 * own, own), 3)):
         error = tuned(GAPS, spread).estimate((0, 1)).error[0]
         assert error**2 == pytest.approx(expected * own)
+    few = np.r_[np.full(3, 0.2), np.zeros(27)]  # as if four more differed
+    error = tuned(few, ChoiceSpread(0.0, 0.01)).estimate((0, 1)).error[0]
+    assert error**2 == pytest.approx(few.var(ddof=1) / 30 + 4 * 0.2**2 / 30**2 + 0.01)
     for spread in (ChoiceSpread(0.0, 0.0), SPREAD):
         assert tuned(np.zeros(10), spread).estimate((0, 1)).p() == 1
 

@@ -41,13 +41,12 @@ def frame_of(nested, value, module):
 @pytest.mark.parametrize(
     "given",
     [
-        {"A": A, "B": B},
-        {"A": A.tolist(), "B": tuple(B)},
+        {"A": A, "B": tuple(B)},
         {"A": dict(enumerate(A)), "B": dict(enumerate(B))},
         pd.DataFrame({"qid": range(10), "A": A, "B": B}),
         pl.DataFrame({"qid": range(10), "A": A, "B": B}),
     ],
-    ids=["arrays", "lists", "dictionaries", "pandas", "polars"],
+    ids=["values", "dictionaries", "pandas", "polars"],
 )
 def test_frames_and_dictionaries_are_compared(given):
     found = compare(given)
@@ -170,15 +169,16 @@ def test_classes_and_scores_of_classes():
         assert compare(TRUTH, both, measure).claims == claims
         assert compare(TRUTH, PROBABLE, measure).claims == claims
         assert compare(evaluate(None, CLASSED, [measure])).claims == claims
-        listed = {name: one.tolist() for name, one in labels.items()}
-        assert compare(TRUTH.tolist(), listed, measure).claims == claims
     for measure in ("AUC", "Brier"):
         claims = compare(CLASSED, measure).claims
         assert compare(TRUTH, PROBABLE, measure).claims == claims
         assert compare(TRUTH, both, measure).claims == claims
     numbers = {name: (one >= 0.5) * 1.0 for name, one in PROBABLE.items()}
-    ones = compare(np.array([0, 1] * 30), numbers, "recall", positive=1)
-    assert ones.systems == compare(CLASSED, "recall").systems
+    truth = np.array([0, 1] * 30)
+    for positive in (1, 0):
+        found = compare(truth, numbers, "FP-rate", positive=positive)
+        wrong = [np.mean(one[truth != positive] == positive) for one in numbers.values()]
+        assert [row.mean.estimate for row in found.systems] == pytest.approx(wrong)
     logits = {name: 8 * one - 4 for name, one in PROBABLE.items()}
     assert compare(TRUTH, logits, "AUC").claims[0].outcomes == (
         compare(TRUTH, PROBABLE, "AUC").claims[0].outcomes

@@ -94,9 +94,11 @@ def test_r_squared_agrees_with_a_brute_force_bootstrap():
 
 
 def test_the_area_is_delongs():
-    found = compare(TWO, "AUC")
-    columns = np.column_stack([one.scores[:, 1] for one in TWO])
-    estimate = delong(TWO[0].truth, columns, np.array([1]), np.array([0]))
+    rows = [row for row in range(200) if row % 4 != 1]  # one in three is positive
+    given = [one.select(rows) for one in TWO]
+    found = compare(given, "AUC")
+    columns = np.column_stack([one.scores[:, 1] for one in given])
+    estimate = delong(given[0].truth, columns, np.array([1]), np.array([0]))
     (outcome,) = estimate.outcomes("delong", "two-sided", len(columns))
     assert found.claims[0].outcomes[0] == outcome
     # The values of units vary as DeLong says, but for n and n - 1.
@@ -126,7 +128,7 @@ def test_three_systems_all_pairs():
     assert of_means.analysis.correction == "romano-wolf"
     assert of_means.anova is not None
     found = compare(THREE, "F1(macro)")
-    assert found.analysis.correction == "romano-wolf"
+    assert (found.analysis.correction, found.anova) == ("romano-wolf", None)
     assert len(found.claims) == 3
     assert found.analysis.coverage == "simultaneous"
     assert {row.letters for row in found.systems} != {""}

@@ -1,5 +1,7 @@
 """Gates: they read the claims of a comparison, and say so in words and in JSON."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from inference_data import of_classes
@@ -7,6 +9,7 @@ from scipy import stats
 
 from heldout import InputError, Scores, compare
 from heldout.data.scores import ChoiceSpread, MachineScores
+from heldout.infer import engine
 from heldout.infer.gate import gate
 from heldout.report.answers import gate_sentence, pair_answer
 from heldout.report.standing import standing
@@ -181,7 +184,7 @@ def test_equal_scores_pass_only_if_the_outputs_are_equal(given, same):
         assert words in gate_sentence(result)
 
 
-def test_few_differing_units_make_the_interval_wider():
+def test_few_differing_units_make_the_interval_wider(monkeypatch):
     gaps = np.zeros(60)
     gaps[:3] = -0.1
     found = compare(table(gaps))
@@ -195,6 +198,15 @@ def test_few_differing_units_make_the_interval_wider():
     note = next(note for note in found.warnings if note.code == "few-differ")
     assert note.text.startswith("systems differ on few of the 60 units (new - old 3)")
     assert compare(table(NOISE)).claims[0].difference.method == "t"
+    # Of scores that are no means, the variance of m differing units is taken for that of m + 4.
+    old = of_classes("old", 0.3, 60)
+    new = replace(old, name="new", predicted=np.r_[1 - old.predicted[:3], old.predicted[3:]])
+    wide = compare([old, new], "F1(macro)").claims[0].difference
+    monkeypatch.setattr(engine, "DIFFERING", 0)
+    plain = compare([old, new], "F1(macro)").claims[0].difference
+    assert wide.high - wide.estimate == pytest.approx(
+        (plain.high - plain.estimate) * (7 / 3) ** 0.5
+    )
 
 
 def test_what_would_pass_too_often_is_refused():

@@ -1,5 +1,7 @@
 """Human and machine judgements: estimates by a loop over queries and by simulation; comparisons."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from inference_data import codes
@@ -49,6 +51,8 @@ def test_cross_fitted_estimates_equal_a_loop_over_queries():
         half = stats.t.ppf(0.975, 11) * error
         assert result.combined.high == pytest.approx(mean + half, abs=1e-12)
         assert result.test.p == pytest.approx(2 * stats.t.sf(abs(mean / error), 11), abs=1e-12)
+        tuned = combine_judgements(*part, variance=0.01).test  # of parameters chosen in folds
+        assert tuned.statistic == pytest.approx(mean / (error**2 + 0.01) ** 0.5)
         assert result.effective == pytest.approx(part[0].var(ddof=1) / error**2, rel=1e-9)
         assert columns.estimate.value[number] == pytest.approx(mean, abs=1e-14)
         assert columns.weight[number] == pytest.approx(result.weight, abs=1e-14)
@@ -187,6 +191,11 @@ def test_a_machine_that_favours_a_system_is_noticed_and_corrected():
     difference = result.machine.differences[0]  # B minus A, which are equally good
     assert difference.machine.high < -0.1
     assert difference.combined.low < 0 < difference.combined.high
+    scores = result.scores  # the same of a measure of which less is better
+    turned = MachineScores(*(-part for part in scores.machine))
+    errors = replace(scores, values=-scores.values, higher_is_better=False, machine=turned)
+    (note,) = [one for one in compare(errors).warnings if one.code == "machine-favours"]
+    assert "overrates A" in note.text
 
 
 def test_what_could_mislead_is_noticed():
