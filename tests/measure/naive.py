@@ -347,18 +347,6 @@ def err(q: Query, k: int | None = None, top: int | None = None) -> float:
 # Sets and counts
 
 
-def retrieved(q: Query) -> int:
-    return len(q.ranked)
-
-
-def judged_nonrelevant(q: Query, rel: int = 1) -> int:
-    return count_judged(q) - found(q, rel=rel)
-
-
-def unjudged(q: Query) -> int:
-    return len(q.ranked) - count_judged(q)
-
-
 def count_judged(q: Query, k: int | None = None) -> int:
     return sum(is_hit(grade, 0) for grade in q.ranked[:k])
 
@@ -377,10 +365,6 @@ def set_precision(q: Query, rel: int = 1) -> float:
 
 def set_recall(q: Query, rel: int = 1) -> float:
     return share(found(q, None, rel), count_relevant(q, rel))
-
-
-def set_average_precision(q: Query) -> float:
-    return set_precision(q) * set_recall(q)
 
 
 def set_f(q: Query, beta: float = 1.0, rel: int = 1) -> float:
