@@ -20,78 +20,22 @@ from heldout.errors import MeasureError
 from heldout.measure.base import definitions
 from heldout.measure.ranking.judged import BLOCK
 
-# Names that must have the values of a definition with the same parameters. A threshold of 0 or
-# below makes no document relevant that was pooled and not judged; {1: 3, 2: 9} are the gains of
-# trec_eval's example; {0: 2, 1: 0} is an inverted scale; a rank of G costs at least 1.
-DEFINED = {
-    naive.precision: "P@1 P@5 P@40 P(rel=2)@3 P(rel=0)@3 P(rel=-1)@3",
-    naive.recall: "R@1 R@5 R(rel=3)@5",
-    naive.f_measure: "F@5 F(beta=2)@3 F(beta=0.5, rel=2)@7",
-    naive.relative_precision: "RelP@2 RelP(rel=2)@20",
-    naive.success: "Success@1 Success(rel=2)@4",
-    naive.reciprocal_rank: "RR RR@2 RR(rel=2)",
-    naive.average_precision: "AP AP@3 AP(rel=2)@5 GMAP GMAP(rel=2)",
-    naive.smoothed_average_precision: "SmoothAP SmoothAP(rel=2)",
-    naive.r_precision: "Rprec Rprec(rel=2) Rprec(times=0.2) Rprec(times=1.4) Rprec(times=2)",
-    naive.bpref: "Bpref Bpref(rel=2) gm_bpref",
-    naive.inferred_average_precision: "infAP infAP(rel=2)",
-    naive.interpolated_precision: "IPrec@[0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] IPrec(rel=2)@0.5",
-    naive.eleven_points: "IPrec11 IPrec11(rel=2) IPrec11(levels='.25,.5,.75')",
-    naive.binary_gain: "binG binG(rel=2)",
-    naive.dcg: """
-        DCG DCG@3 DCG(dcg='exp-log2')@5 DCG(dcg='classic') DCG(dcg='classic', base=3)@6
-        DCG(gains={1: 3, 2: 9}) DCG(gains={0: 2, 1: 0})@4
-    """,
-    naive.ideal_dcg: """
-        IDCG IDCG@3 IDCG(dcg='exp-log2')@5 IDCG(dcg='classic', base=10) IDCG(gains={0: 2, 1: 0})@4
-    """,
-    naive.ndcg: """
-        nDCG nDCG@[1, 5] nDCG(dcg='exp-log2') nDCG(dcg='exp-log2')@5 nDCG(dcg='classic')@5
-        nDCG(dcg='classic', base=4)@9 nDCG(gains={1: 3, 2: 9})@5 nDCG(gains={0: 2, 1: 0})
-        nDCG(dcg='exp-log2', gains={2: 10})
-    """,
-    naive.ndcg_at_relevant: "nDCGrel nDCGrel(gains={1: 3, 2: 9})",
-    naive.ndcg_at_levels: "Rndcg Rndcg(gains={1: 3, 2: 9}) Rndcg(gains={1: 2})",
-    naive.cost_gain: "G G(gains={1: 3, 2: 9}) G(gains={1: 0.25, 2: 0.5})",
-    naive.rbp: """
-        RBP RBP(p=0.5)@3 RBP(p=0.95, rel=2) RBP(normalise='query') RBP(gains={1: 3, 2: 9})
-        RBP(p=0.9, gains={1: 3, 2: 9}, normalise='query')
-    """,
-    naive.rbp_residual: "RBPResidual RBPResidual(p=0.5) RBPResidual(complete=False)",
-    naive.err: "ERR ERR@3 ERR(top=4)@5 ERR(top=6)",
-    lambda q: len(q.ranked): "NumRet",
-    naive.count_relevant: "NumRel NumRel(rel=2)",
-    naive.found: "NumRelRet NumRelRet(rel=2)",
-    lambda q, rel=1: naive.count_judged(q) - naive.found(q, rel=rel): """
-        NumNonrelJudgedRet NumNonrelJudgedRet(rel=2)
-    """,
-    lambda q: len(q.ranked) - naive.count_judged(q): "NumUnjudgedRet",
-    naive.judged_share: "Judged Judged@1 Judged@10",
-    naive.unjudged_share: "Unjudged@1 Unjudged@10",
-    naive.set_precision: "SetP SetP(rel=2)",
-    naive.set_recall: "SetR SetR(rel=2)",
-    naive.set_relative_precision: "SetRelP SetRelP(rel=2)",
-    lambda q: naive.set_precision(q) * naive.set_recall(q): "SetAP",
-    naive.set_f: "SetF SetF(beta=0.5) SetF(beta=3, rel=2)",
-    naive.utility: "Utility Utility(a=2, b=-0.5, c=-1, d=0.25, docs=100)",
-    naive.relevance_string: "RelString RelString@4",
-}
-EXPECTED = {}
-for each, names in DEFINED.items():
-    EXPECTED |= naive.named(each, names)
-
 
 @given(case=collections())
 @settings(max_examples=60)
 def test_measures_follow_their_definitions(case):
-    compare(*case, EXPECTED)
+    compare(*case, naive.EXPECTED)
 
 
 @given(case=collections())
 def test_counts_are_summed_and_geometric_means_have_a_floor(case):
     qrels, run = case
     lists = queries_of(qrels, run).values()
-    sums = {"NumRet": EXPECTED["NumRet"], "NumRel": naive.count_relevant, "NumRelRet": naive.found}
+    sums = {
+        "NumRet": naive.EXPECTED["NumRet"],
+        "NumRel": naive.count_relevant,
+        "NumRelRet": naive.found,
+    }
     means = {"GMAP": naive.average_precision, "gm_bpref": naive.bpref}
     result = evaluate(qrels, run, ["NumQ", *sums, *means])
     assert result.value(0, "NumQ") == len(qrels)
@@ -154,7 +98,7 @@ def test_many_different_grades_are_sorted_like_few():
     # More than 64 different grades take another way to the counts of each grade.
     qrels = {"q": {f"d{n}": n * 7 for n in range(40)}, "r": {"d1": 5}}
     run = {"q": {f"d{n}": float((n * 17) % 40) for n in range(40)}, "r": {"d1": 1.0}}
-    compare(qrels, run, {name: EXPECTED[name] for name in ("nDCG@5", "nDCG")})
+    compare(qrels, run, {name: naive.EXPECTED[name] for name in ("nDCG@5", "nDCG")})
 
 
 def test_a_query_without_a_relevant_document_counts_zero():
@@ -169,7 +113,7 @@ SHORT = st.text("abé€𝄞Ω-_./:", min_size=1, max_size=12)
 LONG = st.text("xyñ🙂", min_size=1, max_size=4).map(lambda tail: "http://example.org/" * 4 + tail)
 IDS = SHORT | LONG | st.integers(60, 68).map(lambda length: "e" * length)
 # The order of all grades says which document is where.
-PLACES = {name: EXPECTED[name] for name in ("RelString", "NumRet", "AP", "IDCG")}
+PLACES = {name: naive.EXPECTED[name] for name in ("RelString", "NumRet", "AP", "IDCG")}
 PLACES["RelString(judged_only=True)"] = lambda q: naive.relevance_string(
     replace(q, ranked=tuple(grade for grade in q.ranked if grade is not None and grade >= 0))
 )
