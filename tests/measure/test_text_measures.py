@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -233,65 +234,48 @@ def test_rouge_is_that_of_rouge_score():
 # NLTK
 
 
-class SmallWordNet:
-    """Three sets of synonyms, in place of WordNet's data, which tests cannot count on."""
-
-    SETS = (("house", "home", "abode", "dwelling_house"), ("big", "large"), ("cat", "feline"))
-
-    def __init__(self, *names):
-        self.names = names
-
-    def synsets(self, word):
-        return [SmallWordNet(*names) for names in self.SETS if word in names]
-
-    def lemmas(self):
-        return [SmallWordNet(name) for name in self.names]
-
-    def name(self):
-        return self.names[0]
-
-    def get_version(self):
-        return "0.1"
+# Three sets of synonyms, in place of WordNet's data, which tests cannot count on.
+SYNONYMS = (("house", "home", "abode", "dwelling_house"), ("big", "large"), ("cat", "feline"))
+NO_WORDNET = SimpleNamespace(synsets=lambda _: [])
+# NLTK looks synonyms up by stem, once stems were matched: so they stay words here.
+NO_STEMMER = SimpleNamespace(stem=str)
 
 
-class NoWordNet:
-    def synsets(self, _):
-        return []
+def synset(names):
+    lemmas = [SimpleNamespace(name=lambda name=name: name) for name in names]
+    return SimpleNamespace(lemmas=lambda: lemmas)
 
 
-class NoStemmer:
-    """NLTK looks synonyms up by stem, once stems were matched: so they stay words here."""
+def small_wordnet():
+    def synsets(word):
+        return [synset(names) for names in SYNONYMS if word in names]
 
-    def stem(self, word):
-        return word
+    return SimpleNamespace(synsets=synsets, get_version=lambda: "0.1")
 
 
 def test_meteor_is_that_of_nltk(monkeypatch):
     meteor = pytest.importorskip("nltk.translate.meteor_score")
-    monkeypatch.setattr(text_meteor, "find_wordnet", SmallWordNet)
+    monkeypatch.setattr(text_meteor, "find_wordnet", small_wordnet)
     references, written = corpus(120, seed=8, references=2)
     written = [text.replace("cat", "feline").replace("house", "home") for text in written]
-    for name, how in (
-        ("METEOR(tokenize=none)", {"wordnet": NoWordNet()}),
-        (
-            "METEOR(tokenize=none, alpha=0.5, beta=1.5, gamma=0.3)",
-            {"wordnet": NoWordNet(), "alpha": 0.5, "beta": 1.5, "gamma": 0.3},
-        ),
-        (
-            "METEOR(stages=exact+synonym, tokenize=none)",
-            {"wordnet": SmallWordNet(), "stemmer": NoStemmer()},
-        ),
-        ("METEOR(stages=exact+stem+synonym, tokenize=none)", {"wordnet": SmallWordNet()}),
-        (
-            "METEOR(stages=exact, tokenize=none, lowercase=False)",
-            {"wordnet": NoWordNet(), "stemmer": NoStemmer(), "preprocess": str},
-        ),
+    factors = {"alpha": 0.5, "beta": 1.5, "gamma": 0.3}
+    as_is = {"lowercase": False, "stages": "'exact'"}
+    for options, wordnet, how in (
+        ({}, NO_WORDNET, {}),
+        (factors, NO_WORDNET, factors),
+        (as_is, NO_WORDNET, {"stemmer": NO_STEMMER, "preprocess": str}),
+        ({"stages": "exact+synonym"}, small_wordnet(), {"stemmer": NO_STEMMER}),
+        ({"stages": "exact+stem+synonym"}, small_wordnet(), {}),
     ):
         wanted = [
-            meteor.meteor_score([text.split() for text in texts], text.split(), **how)
+            meteor.meteor_score(
+                [one.split() for one in texts], text.split(), wordnet=wordnet, **how
+            )
             for texts, text in zip(references, written, strict=True)
         ]
-        assert values(name, references, written).tolist() == pytest.approx(wanted, rel=1e-12), name
+        shown = "".join(f", {key}={value}" for key, value in options.items())
+        found = values(f"METEOR(tokenize=none{shown})", references, written).tolist()
+        assert found == pytest.approx(wanted, rel=1e-12), options
         assert len(set(wanted)) > 50
     found = signature(parse_measure("METEOR(stages=exact+synonym)"))
     assert found.endswith(",wordnet-0.1")

@@ -68,8 +68,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("the cat sat\ndogs ran\nhow are you\n")
     (tmp_path / "b.txt").write_text("the cat sat on a mat\ntwo dogs ran\nhow are you\n")
     (tmp_path / "c.txt").write_text("the cat\ntwo dogs\nhow are we\n")
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "a.txt").write_text("\n\n\n")
     (tmp_path / "v.txt").write_text("zebra 1 0\n")
     return tmp_path
 
@@ -92,9 +90,6 @@ def test_scores_intervals_and_signatures(capsys):
     assert list(rows[0])[1:] == ["ROUGE-1", "interval", "TokenF1", "interval of TokenF1"]
     assert "\nROUGE-1|nrefs:1|stem:no" in said.err
     assert "segments: 3" in said.err
-    # Files of one name are told apart.
-    rows = table(printed(capsys, *of_texts("eval", "a.txt sub/a.txt -m ExactMatch")).out)
-    assert [row["system"] for row in rows] == ["a", "a (2)"]
     # What is undefined has a reason.
     said = printed(capsys, *of_texts("eval", "a.txt -m Embedding(vectors='v.txt')"))
     assert list(table(said.out)[0].values()) == ["a", "—"]
