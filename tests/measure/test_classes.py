@@ -65,6 +65,7 @@ UNDEFINED = [
     (ALL_NO, "MCC", "one class was predicted for all units"),
     (classed("aa", "ab"), "MCC", "all units are of one class"),
     (classed("aa", "aa"), "kappa", "all units are of one class, and it was predicted for all"),
+    (classed("aa", "aa"), "specificity(micro)", "there is one class"),
     (classed("aab", "aaa"), "precision", f"class b: {NOT_PREDICTED}"),
     (classed("aa", "ab", "ab"), "recall(macro)", "class b: it has no units"),
     (classed("aa", "ab", "ab"), "specificity(class=a)", "it has all units"),
@@ -285,6 +286,10 @@ def test_notes_about_predictions():
         ("apart", [apart], []),
     ):
         assert [note.code for note in evaluate(None, given_, "accuracy").notes] == codes, name
+    words = "units have groups: intervals resample whole groups"
+    assert words in evaluate(None, [replace(apart, folds=())], "accuracy").about
+    words = "units have weights: intervals resample units with their weights"
+    assert words in evaluate(None, [replace(right, weights=np.ones(4))], "accuracy").about
     (note,) = evaluate(None, [right, replace(part, name="B")], "accuracy").notes
     assert note.code == "other-units"
     assert "B and A have different units (3 and 4, 3 in common)" in note.text

@@ -118,12 +118,13 @@ NAMES = [
 
 
 def peer_of(name):
-    """The metric of sacrebleu with the same parameters."""
+    """The metric of sacrebleu with the parameters that a name sets; the others are its own."""
     measure = parse_measure(name, "text")
-    options = measure.parameters
-    if "smooth" in options:
-        options["smooth_method"] = options.pop("smooth")
-        options["max_ngram_order"] = options.pop("order")
+    usual = {one.name: one.default for one in measure.definition.parameters}
+    theirs = {"smooth": "smooth_method", "order": "max_ngram_order"}
+    options = {
+        theirs.get(key, key): one for key, one in measure.parameters.items() if one != usual[key]
+    }
     if measure.family == "chrF++":
         options["word_order"] = 2
     kinds = {"chrF": "CHRF", "chrF++": "CHRF", "sentBLEU": "BLEU"}
@@ -340,6 +341,8 @@ def test_files_of_vectors(tmp_path, monkeypatch):
         found = read_vectors(name)
         assert found.dimension == 2
         assert found.known(["x", "nobody", "new york"]).tolist() == [[1, 0], [-3, 1]]
+    (tmp_path / "a").write_text("x 1\ny 2\n")
+    assert read_vectors("a").dimension == 1
     marks = []
     for time, (name, text) in enumerate((("a", "x 1 0\n"), ("b", "x 1 0\n"), ("a", "x 1 0.5\n"))):
         (tmp_path / name).write_text(text)
