@@ -160,7 +160,6 @@ def test_what_cannot_be_paired_is_refused():
             "error",
             [grouped, replace(grouped, name="B", groups=groups[::-1])],
         ),
-        "unit u4 has no group": ("error", [grouped.select([0, 1, 2, 3]), folded]),
         r"truth of unit u0 is 1\.5 in M, but 1\.0 in N": (
             "MAE",
             [number, replace(number, name="M", truth=np.array([1.5]))],

@@ -30,6 +30,7 @@ UNDEFINED = [
     ([1, 0, 2, 0], [1, 1, 1, 1], "MAPE", "the truth is 0 for 2 units (b, d)"),
     ([1, 0, 0], [1, 0, 1], "sMAPE", "truth and prediction are 0 for 1 unit (b)"),
     ([1, 2], [1, -1], "MSLE", "truth or prediction is -1 or less for 1 unit (b): the logarithm"),
+    ([2, -1], [1, 1], "MSLE", "truth or prediction is -1 or less for 1 unit (b): the logarithm"),
     # What scikit-learn calls 1 or 0 does not exist.
     ([0.1] * 3, [0.1] * 3, "R2", "the truth is the same for every unit"),
     ([0.1] * 3, [1, 2, 3], "explained-variance", "the truth is the same for every unit"),
