@@ -22,6 +22,8 @@ from heldout.measure.text.embeddings import read_vectors
 from heldout.measure.text.packages import signature
 
 sacrebleu = pytest.importorskip("sacrebleu")
+rouge = pytest.importorskip("rouge_score.rouge_scorer")
+meteor = pytest.importorskip("nltk.translate.meteor_score")
 
 
 def values(name, references, written):
@@ -215,12 +217,11 @@ def with_lines(texts, seed=5):
 
 
 def test_rouge_is_that_of_rouge_score():
-    scorer = pytest.importorskip("rouge_score.rouge_scorer")
     references, written = corpus(50, seed=3, references=2)
     written = with_lines(written)
     references = [with_lines(texts, at) for at, texts in enumerate(references)]
     for kind, stem in itertools.product(KINDS, (False, True)):
-        peer = scorer.RougeScorer([f"rouge{kind}"], use_stemmer=stem)
+        peer = rouge.RougeScorer([f"rouge{kind}"], use_stemmer=stem)
         wanted = [
             peer.score_multi(texts, text)[f"rouge{kind}"]
             for texts, text in zip(references, written, strict=True)
@@ -255,7 +256,6 @@ def small_wordnet():
 
 
 def test_meteor_is_that_of_nltk(monkeypatch):
-    meteor = pytest.importorskip("nltk.translate.meteor_score")
     monkeypatch.setattr(text_meteor, "find_wordnet", small_wordnet)
     references, written = corpus(120, seed=8, references=2)
     written = [text.replace("cat", "feline").replace("house", "home") for text in written]
@@ -285,8 +285,7 @@ def test_meteor_is_that_of_nltk(monkeypatch):
 
 
 def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
-    nltk = pytest.importorskip("nltk")
-    monkeypatch.setattr(nltk.data, "path", [])
+    monkeypatch.setattr("nltk.data.path", [])
     with pytest.raises(MissingExtraError, match=r"nltk.downloader wordnet; .*exact\+stem"):
         values("METEOR(stages=exact+synonym)", ["x"], ["y"])
 
