@@ -280,6 +280,8 @@ NEAREST = {
     "Succes@5": "Success@5",
     "judgd@10": "Judged@10",
     "recip_rnk": "RR",
+    "iprec_at_recal": "iprec_at_recall",
+    "num_nonrel_judged_re": "num_nonrel_judged_ret",
     "bpre": "Bpref",
     "rmsee": "RMSE",
     "acuracy": "accuracy",

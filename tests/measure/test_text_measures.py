@@ -296,7 +296,7 @@ def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     made = tmp_path_factory.mktemp("vectors") / "v.txt"
-    made.write_text("x 1 0\ny 0 1\nz -3 1\nnull 0 0\n")
+    made.write_text("x 1 0\ny 0 1\nz -3 1\nnull 0 0\nsmall 0.1 0\n")
     return made
 
 
@@ -320,6 +320,7 @@ def test_vectors_by_hand(path):
             (kind, "x", "who knows", 0),
             (kind, "who", "x", math.nan),
             (kind, "null", "null", 0),
+            (kind, "small", "small", 1),
             (kind, ["y", "x", "who"], "x", 1),  # the best of several references
         ]
     for kind, wanted, written, expected in by_hand:
