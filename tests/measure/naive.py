@@ -10,17 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
 from heldout import evaluate, parse_measures
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Judgements = Mapping[str, Mapping[str, int]]
-    Ranked = Mapping[str, Mapping[str, float]]
 
 DOCS = [f"d{number}" for number in range(14)]
 GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 1, 2, 3, 4])
@@ -35,13 +28,13 @@ class Query:
     """The grades of all queries together."""
 
 
-def in_order(scores: Mapping[str, float]) -> list[str]:
+def in_order(scores):
     """Score descending, then document id descending, bytewise: trec_eval's order."""
     by_id = sorted(scores, key=str.encode, reverse=True)
     return sorted(by_id, key=lambda doc: -scores[doc])
 
 
-def queries_of(qrels: Judgements, run: Ranked) -> dict[str, Query]:
+def queries_of(qrels, run):
     everywhere = tuple(grade for judged in qrels.values() for grade in judged.values())
     return {
         query: Query(
@@ -80,7 +73,10 @@ def without_ties(draw, grades=GRADES):
     return qrels, distinct
 
 
-def named(definition: Callable[..., object], names: str):
+EXPECTED = {}  # the definition of each measure that is checked
+
+
+def named(definition, names):
     """Return measures with their definition, which gets the parameters that a name sets."""
     found = {}
     for measure in parse_measures(names, "ranking"):
@@ -96,7 +92,17 @@ def named(definition: Callable[..., object], names: str):
     return found
 
 
-def compare(qrels: Judgements, run: Ranked, expected: Mapping[str, Callable[[Query], object]]):
+def defines(names):
+    """Say which measures a function defines."""
+
+    def register(definition):
+        EXPECTED.update(named(definition, names))
+        return definition
+
+    return register
+
+
+def compare(qrels, run, expected):
     """Check the value of every query for every measure against its definition."""
     result = evaluate(qrels, run, list(expected))
     lists = queries_of(qrels, run)
@@ -114,70 +120,82 @@ def compare(qrels: Judgements, run: Ranked, expected: Mapping[str, Callable[[Que
 # Relevant or not
 
 
-def is_hit(grade: int | None, rel: int = 1) -> bool:
+def is_hit(grade, rel=1):
     return grade is not None and grade >= 0 and grade >= rel
 
 
-def count_relevant(q: Query, rel: int = 1) -> int:
+@defines("NumRel NumRel(rel=2)")
+def count_relevant(q, rel=1):
     return sum(is_hit(grade, rel) for grade in q.judged)
 
 
-def found(q: Query, k: int | None = None, rel: int = 1) -> int:
+@defines("NumRelRet NumRelRet(rel=2)")
+def found(q, k=None, rel=1):
     return sum(is_hit(grade, rel) for grade in q.ranked[:k])
 
 
-def share(part: float, whole: float) -> float:
+def share(part, whole):
     return part / whole if whole > 0 else 0.0
 
 
-def precision(q: Query, k: int, rel: int = 1) -> float:
+@defines("P@1 P@5 P@40 P(rel=2)@3 P(rel=0)@3 P(rel=-1)@3")
+def precision(q, k, rel=1):
     return found(q, k, rel) / k
 
 
-def recall(q: Query, k: int, rel: int = 1) -> float:
+@defines("R@1 R@5 R(rel=3)@5")
+def recall(q, k, rel=1):
     return share(found(q, k, rel), count_relevant(q, rel))
 
 
-def f_measure(q: Query, k: int, beta: float = 1.0, rel: int = 1) -> float:
+@defines("F@5 F(beta=2)@3 F(beta=0.5, rel=2)@7")
+def f_measure(q, k, beta=1.0, rel=1):
     p, r = precision(q, k, rel), recall(q, k, rel)
     return (1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0
 
 
-def relative_precision(q: Query, k: int, rel: int = 1) -> float:
+@defines("RelP@2 RelP(rel=2)@20")
+def relative_precision(q, k, rel=1):
     return share(found(q, k, rel), min(k, count_relevant(q, rel)))
 
 
-def success(q: Query, k: int, rel: int = 1) -> float:
+@defines("Success@1 Success(rel=2)@4")
+def success(q, k, rel=1):
     return float(found(q, k, rel) > 0)
 
 
-def reciprocal_rank(q: Query, k: int | None = None, rel: int = 1) -> float:
+@defines("RR RR@2 RR(rel=2)")
+def reciprocal_rank(q, k=None, rel=1):
     for rank, grade in enumerate(q.ranked[:k], 1):
         if is_hit(grade, rel):
             return 1 / rank
     return 0.0
 
 
-def sum_of_precisions(q: Query, k: int | None = None, rel: int = 1) -> float:
+def sum_of_precisions(q, k=None, rel=1):
     ranks = [rank for rank, grade in enumerate(q.ranked[:k], 1) if is_hit(grade, rel)]
     return sum(nth / rank for nth, rank in enumerate(ranks, 1))
 
 
-def average_precision(q: Query, k: int | None = None, rel: int = 1) -> float:
+@defines("AP AP@3 AP(rel=2)@5 GMAP GMAP(rel=2)")
+def average_precision(q, k=None, rel=1):
     return share(sum_of_precisions(q, k, rel), count_relevant(q, rel))
 
 
-def smoothed_average_precision(q: Query, rel: int = 1) -> float:
+@defines("SmoothAP SmoothAP(rel=2)")
+def smoothed_average_precision(q, rel=1):
     total = sum_of_precisions(q, None, rel)
     return math.log((1 + total) / (1 + count_relevant(q, rel) - total))
 
 
-def r_precision(q: Query, times: float = 1.0, rel: int = 1) -> float:
+@defines("Rprec Rprec(rel=2) Rprec(times=0.2) Rprec(times=1.4) Rprec(times=2)")
+def r_precision(q, times=1.0, rel=1):
     depth = math.floor(times * count_relevant(q, rel) + 0.9)
     return share(found(q, depth, rel), depth)
 
 
-def bpref(q: Query, rel: int = 1) -> float:
+@defines("Bpref Bpref(rel=2) gm_bpref")
+def bpref(q, rel=1):
     relevant = count_relevant(q, rel)
     nonrelevant = sum(0 <= grade < rel for grade in q.judged)
     above, total = 0, 0.0
@@ -189,7 +207,8 @@ def bpref(q: Query, rel: int = 1) -> float:
     return share(total, relevant)
 
 
-def inferred_average_precision(q: Query, rel: int = 1) -> float:
+@defines("infAP infAP(rel=2)")
+def inferred_average_precision(q, rel=1):
     """Yilmaz & Aslam 2006 with the smoothing of trec_eval."""
     epsilon, total = 1e-5, 0.0
     for above, grade in enumerate(q.ranked):
@@ -207,23 +226,26 @@ def inferred_average_precision(q: Query, rel: int = 1) -> float:
     return share(total, count_relevant(q, rel))
 
 
-def interpolated_precision(q: Query, level: float, rel: int = 1) -> float:
+@defines("IPrec@[0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] IPrec(rel=2)@0.5")
+def interpolated_precision(q, level, rel=1):
     """trec_eval 10.0: the recall level is rounded to a number of documents, halves up."""
     needed = math.floor(level * count_relevant(q, rel) + 0.5)
     return best_precision(q, needed, rel)
 
 
-def best_precision(q: Query, needed: int, rel: int = 1) -> float:
+def best_precision(q, needed, rel=1):
     ranks = range(1, len(q.ranked) + 1)
     return max((precision(q, k, rel) for k in ranks if found(q, k, rel) >= needed), default=0.0)
 
 
-def eleven_points(q: Query, levels: tuple[float, ...] | None = None, rel: int = 1) -> float:
+@defines("IPrec11 IPrec11(rel=2) IPrec11(levels='.25,.5,.75')")
+def eleven_points(q, levels=None, rel=1):
     steps = levels or tuple(number / 10 for number in range(11))
     return sum(interpolated_precision(q, step, rel) for step in steps) / len(steps)
 
 
-def binary_gain(q: Query, rel: int = 1) -> float:
+@defines("binG binG(rel=2)")
+def binary_gain(q, rel=1):
     total, nonrelevant = 0.0, 0
     for grade in q.ranked:
         if is_hit(grade, rel):
@@ -236,9 +258,7 @@ def binary_gain(q: Query, rel: int = 1) -> float:
 # Grades
 
 
-def gain_of(
-    grade: int | None, gains: Mapping[int, float] | None = None, *, exponential: bool = False
-) -> float:
+def gain_of(grade, gains=None, *, exponential=False):
     if grade is None or grade < 0:
         return 0.0
     if gains and grade in gains:
@@ -246,35 +266,55 @@ def gain_of(
     return 2.0**grade - 1 if exponential else float(grade)
 
 
-def discount(rank: int, dcg: str = "log2", base: float = 2.0) -> float:
+def discount(rank, dcg="log2", base=2.0):
     if dcg == "classic":
         return 1.0 if rank < base else math.log(rank) / math.log(base)
     return math.log(rank + 1) / math.log(base)
 
 
-def best_gains(q: Query, gains=None, *, exponential: bool = False) -> list[float]:
+def best_gains(q, gains=None, *, exponential=False):
     every = (gain_of(grade, gains, exponential=exponential) for grade in q.judged)
     return sorted((gain for gain in every if gain > 0), reverse=True)
 
 
-def dcg_of(values: list[float], dcg: str = "log2", base: float = 2.0) -> float:
+def dcg_of(values, dcg="log2", base=2.0):
     return sum(gain / discount(rank, dcg, base) for rank, gain in enumerate(values, 1))
 
 
-def dcg(q: Query, k: int | None = None, *, dcg: str = "log2", gains=None, base=2.0) -> float:
+@defines(
+    """
+    DCG DCG@3 DCG(dcg='exp-log2')@5 DCG(dcg='classic') DCG(dcg='classic', base=3)@6
+    DCG(gains={1: 3, 2: 9}) DCG(gains={0: 2, 1: 0})@4
+    """
+)
+def dcg(q, k=None, *, dcg="log2", gains=None, base=2.0):
     values = [gain_of(grade, gains, exponential=dcg == "exp-log2") for grade in q.ranked[:k]]
     return dcg_of(values, dcg, base)
 
 
-def ideal_dcg(q: Query, k: int | None = None, *, dcg: str = "log2", gains=None, base=2.0) -> float:
+@defines(
+    """
+    IDCG IDCG@3 IDCG(dcg='exp-log2')@5 IDCG(dcg='classic', base=10)
+    IDCG(gains={0: 2, 1: 0})@4
+    """
+)
+def ideal_dcg(q, k=None, *, dcg="log2", gains=None, base=2.0):
     return dcg_of(best_gains(q, gains, exponential=dcg == "exp-log2")[:k], dcg, base)
 
 
-def ndcg(q: Query, k: int | None = None, **how) -> float:
+@defines(
+    """
+    nDCG nDCG@[1, 5] nDCG(dcg='exp-log2') nDCG(dcg='exp-log2')@5 nDCG(dcg='classic')@5
+    nDCG(dcg='classic', base=4)@9 nDCG(gains={1: 3, 2: 9})@5 nDCG(gains={0: 2, 1: 0})
+    nDCG(dcg='exp-log2', gains={2: 10})
+    """
+)
+def ndcg(q, k=None, **how):
     return share(dcg(q, k, **how), ideal_dcg(q, k, **how))
 
 
-def ndcg_at_relevant(q: Query, gains=None) -> float:
+@defines("nDCGrel nDCGrel(gains={1: 3, 2: 9})")
+def ndcg_at_relevant(q, gains=None):
     """The mean of nDCG over the documents with a gain; at the end for those not retrieved."""
     ranks = [rank for rank, grade in enumerate(q.ranked, 1) if gain_of(grade, gains) > 0]
     number = len(best_gains(q, gains))
@@ -283,7 +323,8 @@ def ndcg_at_relevant(q: Query, gains=None) -> float:
     return share(sum(values), number)
 
 
-def ndcg_at_levels(q: Query, gains=None, rel: int = 1) -> float:
+@defines("Rndcg Rndcg(gains={1: 3, 2: 9}) Rndcg(gains={1: 2})")
+def ndcg_at_levels(q, gains=None, rel=1):
     """The mean of nDCG at the ranks where the gain of the best list falls, and at the end."""
     best = best_gains(q, gains)
     if not best or not count_relevant(q, rel):
@@ -295,7 +336,8 @@ def ndcg_at_levels(q: Query, gains=None, rel: int = 1) -> float:
     return sum(values) / len(values)
 
 
-def cost_gain(q: Query, gains=None) -> float:
+@defines("G G(gains={1: 3, 2: 9}) G(gains={1: 0.25, 2: 0.5})")
+def cost_gain(q, gains=None):
     """trec_eval's G: each gain over log2(2 + what the best list has more by then)."""
     best = best_gains(q, gains)
     total, got, cost = 0.0, 0.0, 0.0
@@ -307,16 +349,14 @@ def cost_gain(q: Query, gains=None) -> float:
     return share(total, sum(best))
 
 
-def rbp(
-    q: Query,
-    p: float = 0.8,
-    k: int | None = None,
-    *,
-    rel: int | None = None,
-    gains=None,
-    normalise: str = "all",
-) -> float:
-    def unit(grade: int | None) -> float:
+@defines(
+    """
+    RBP RBP(p=0.5)@3 RBP(p=0.95, rel=2) RBP(normalise='query') RBP(gains={1: 3, 2: 9})
+    RBP(p=0.9, gains={1: 3, 2: 9}, normalise='query')
+    """
+)
+def rbp(q, p=0.8, k=None, *, rel=None, gains=None, normalise="all"):
+    def unit(grade):
         if rel is not None:
             return float(is_hit(grade, rel))
         reference = q.judged if normalise == "query" else q.everywhere
@@ -326,7 +366,8 @@ def rbp(
     return (1 - p) * sum(unit(grade) * p**place for place, grade in enumerate(q.ranked[:k]))
 
 
-def rbp_residual(q: Query, p: float = 0.8, *, complete: bool = True) -> float:
+@defines("RBPResidual RBPResidual(p=0.5) RBPResidual(complete=False)")
+def rbp_residual(q, p=0.8, *, complete=True):
     known = [place for place, grade in enumerate(q.ranked) if grade is not None and grade >= 0]
     if not complete and len(known) == len(q.ranked):
         return 0.0
@@ -334,7 +375,8 @@ def rbp_residual(q: Query, p: float = 0.8, *, complete: bool = True) -> float:
     return p ** len(q.ranked) + (1 - p) * sum(p**place for place in unjudged)
 
 
-def err(q: Query, k: int | None = None, top: int | None = None) -> float:
+@defines("ERR ERR@3 ERR(top=4)@5 ERR(top=6)")
+def err(q, k=None, top=None):
     top = max(1, *q.everywhere) if top is None else top
     going, total = 1.0, 0.0
     for rank, grade in enumerate(q.ranked[:k], 1):
@@ -347,62 +389,65 @@ def err(q: Query, k: int | None = None, top: int | None = None) -> float:
 # Sets and counts
 
 
-def retrieved(q: Query) -> int:
-    return len(q.ranked)
-
-
-def judged_nonrelevant(q: Query, rel: int = 1) -> int:
-    return count_judged(q) - found(q, rel=rel)
-
-
-def unjudged(q: Query) -> int:
-    return len(q.ranked) - count_judged(q)
-
-
-def count_judged(q: Query, k: int | None = None) -> int:
+def count_judged(q, k=None):
     return sum(is_hit(grade, 0) for grade in q.ranked[:k])
 
 
-def judged_share(q: Query, k: int | None = None) -> float:
+@defines("Judged Judged@1 Judged@10")
+def judged_share(q, k=None):
     return share(count_judged(q, k), len(q.ranked[:k]))
 
 
-def unjudged_share(q: Query, k: int) -> float:
+@defines("Unjudged@1 Unjudged@10")
+def unjudged_share(q, k):
     return (len(q.ranked[:k]) - count_judged(q, k)) / k
 
 
-def set_precision(q: Query, rel: int = 1) -> float:
+@defines("SetP SetP(rel=2)")
+def set_precision(q, rel=1):
     return share(found(q, None, rel), len(q.ranked))
 
 
-def set_recall(q: Query, rel: int = 1) -> float:
+@defines("SetR SetR(rel=2)")
+def set_recall(q, rel=1):
     return share(found(q, None, rel), count_relevant(q, rel))
 
 
-def set_average_precision(q: Query) -> float:
-    return set_precision(q) * set_recall(q)
-
-
-def set_f(q: Query, beta: float = 1.0, rel: int = 1) -> float:
+@defines("SetF SetF(beta=0.5) SetF(beta=3, rel=2)")
+def set_f(q, beta=1.0, rel=1):
     p, r = set_precision(q, rel), set_recall(q, rel)
     return (beta + 1) * p * r / (beta * p + r) if p and r else 0.0
 
 
-def set_relative_precision(q: Query, rel: int = 1) -> float:
+@defines("SetRelP SetRelP(rel=2)")
+def set_relative_precision(q, rel=1):
     return share(found(q, None, rel), min(len(q.ranked), count_relevant(q, rel)))
 
 
-def utility(q: Query, *, a=1.0, b=-1.0, c=0.0, d=0.0, docs=0, rel: int = 1) -> float:
+@defines("Utility Utility(a=2, b=-0.5, c=-1, d=0.25, docs=100)")
+def utility(q, *, a=1.0, b=-1.0, c=0.0, d=0.0, docs=0, rel=1):
     hits, relevant = found(q, None, rel), count_relevant(q, rel)
     others = len(q.ranked) - hits
     rest = docs - hits - others - (relevant - hits)
     return a * hits + b * others + c * (relevant - hits) + d * rest
 
 
-def relevance_string(q: Query, k: int = 10) -> str:
-    def mark(grade: int | None) -> str:
+@defines("RelString RelString@4")
+def relevance_string(q, k=10):
+    def mark(grade):
         if grade is None:
             return "-"
         return "." if grade < 0 else ">" if grade > 9 else str(grade)
 
     return "".join(mark(grade) for grade in q.ranked[:k])
+
+
+defines("NumQ")(lambda _: 1)
+defines("NumRet")(lambda q: len(q.ranked))
+defines("NumUnjudgedRet")(lambda q: len(q.ranked) - count_judged(q))
+defines("SetAP")(lambda q: set_precision(q) * set_recall(q))
+
+
+@defines("NumNonrelJudgedRet NumNonrelJudgedRet(rel=2)")
+def judged_nonrelevant(q, rel=1):
+    return count_judged(q) - found(q, rel=rel)

@@ -161,6 +161,14 @@ def test_rows_of_a_batch_are_single_correlations(lists):
         assert values.tolist() == pytest.approx(expected, nan_ok=True)
 
 
+def test_no_rounding_error_exceeds_the_bounds():
+    x = np.random.default_rng(3).random((200, 7))
+    for sign in (-1, 1):
+        found = batch_correlations(x, sign * 3 * x)["pearson"]
+        assert (np.abs(found) <= 1).all()
+        assert found == pytest.approx(np.full(200, sign))
+
+
 def test_a_swap_at_the_top_costs_more_than_one_at_the_end():
     best = list(range(10, 0, -1))
     swaps = [[*best[:at], best[at + 1], best[at], *best[at + 2 :]] for at in range(9)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from samples import classed, value
 from sklearn import metrics
 
-from heldout import ClassPredictions, Undefined, compare, evaluate, parse_measure
+from heldout import ClassPredictions, Undefined, evaluate, parse_measure
 from heldout.errors import MeasureError
 from heldout.measure.prediction.probabilities import calibration_bins
 
@@ -65,6 +65,7 @@ UNDEFINED = [
     (ALL_NO, "MCC", "one class was predicted for all units"),
     (classed("aa", "ab"), "MCC", "all units are of one class"),
     (classed("aa", "aa"), "kappa", "all units are of one class, and it was predicted for all"),
+    (classed("aa", "aa"), "specificity(micro)", "there is one class"),
     (classed("aab", "aaa"), "precision", f"class b: {NOT_PREDICTED}"),
     (classed("aa", "ab", "ab"), "recall(macro)", "class b: it has no units"),
     (classed("aa", "ab", "ab"), "specificity(class=a)", "it has all units"),
@@ -285,26 +286,10 @@ def test_notes_about_predictions():
         ("apart", [apart], []),
     ):
         assert [note.code for note in evaluate(None, given_, "accuracy").notes] == codes, name
+    words = "units have groups: intervals resample whole groups"
+    assert words in evaluate(None, [replace(apart, folds=())], "accuracy").about
+    words = "units have weights: intervals resample units with their weights"
+    assert words in evaluate(None, [replace(right, weights=np.ones(4))], "accuracy").about
     (note,) = evaluate(None, [right, replace(part, name="B")], "accuracy").notes
     assert note.code == "other-units"
     assert "B and A have different units (3 and 4, 3 in common)" in note.text
-
-
-def test_systems_are_compared_in_measures_that_are_no_means():
-    rng = np.random.default_rng(3)
-    truth, noise = rng.integers(0, 2, 40), rng.random((2, 40))
-    systems = []
-    for name, share, own in zip("AB", (0.6, 0.9), noise, strict=True):
-        guess = np.where(own < share, truth, 1 - truth)
-        scores = np.column_stack([1.2 - guess - 0.2 * own, guess + 0.2 * own - 0.2])
-        systems.append(
-            ClassPredictions(
-                name, tuple(map(str, range(40))), ("a", "b"), truth, guess, np.clip(scores, 0, 1)
-            )
-        )
-    for name in ("kappa(quadratic)", "AUC", "top-k-accuracy(k=1)", "MCC", "F1"):
-        found = compare(systems, name, replicates=200)
-        first, second = (value(name, one) for one in systems)
-        assert found.claims[0].difference.estimate == pytest.approx(second - first), name
-        assert found.claims[0].adjusted < 0.05, name
-        assert found.scores.measure == str(parse_measure(name, "classification"))

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from samples import by_subtopic
 
-from commands import printed
-from heldout import InputError, Run, compare, evaluate, parse_measures, read_qrels
+from heldout import InputError, evaluate, parse_measures, read_qrels
 from heldout.errors import MeasureError
 from heldout.measure.base import definitions
 
@@ -188,17 +187,3 @@ def test_judgements_without_subtopics_are_refused(tmp_path):
     with pytest.raises(InputError, match="A appears twice for query q and subtopic a with grades"):
         by_subtopic([*ROWS, ("q", "A", 2, "a")])
     assert by_subtopic([*ROWS, ROWS[0]]).repeated == 1
-
-
-def test_commands(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    rows, run = random_case(5, queries=6)
-    by_subtopic(rows).write("qrels")
-    Run.of(run, "one").write("one.run")
-    better = {query: {doc: -score for doc, score in docs.items()} for query, docs in run.items()}
-    Run.of(better, "two").write("two.run")
-    said = printed(capsys, "eval", "qrels", "one.run", "-m", "alpha_nDCG@5", "-m", "AP").out
-    assert f"{evaluate('qrels', 'one.run', 'alpha_nDCG@5').value():.4f}" in said
-    said = printed(capsys, "compare", "qrels", "one.run", "two.run", "-m", "alpha_nDCG@5").out
-    found = compare("qrels", ["one.run", "two.run"], "alpha_nDCG@5")
-    assert f"{found.systems[0].mean.estimate:.4f}" in said

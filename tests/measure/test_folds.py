@@ -132,6 +132,9 @@ def test_what_cannot_be_paired_is_refused():
         "do not have the same units in the same folds": [folded, made("B", [0], folds=FOLDS[::-1])],
         "no column fold": [made("A", [0])],
         "only one fold": [made("A", [0], folds=("0",) * 12)],
+        "1/0 contains all units, so it has no training data": [
+            made("A", [0], folds=("0",) * 12, repeats=("1",) * 6 + ("2",) * 6)
+        ],
         "only some of A, B have weights": [folded, heavy],
         "unit u0 has weight 0 in B, but 1 in C": [
             heavy,

@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from heldout.measure.text.embeddings import read_vectors
 from heldout.measure.text.packages import signature
 
 sacrebleu = pytest.importorskip("sacrebleu")
+rouge = pytest.importorskip("rouge_score.rouge_scorer")
+meteor = pytest.importorskip("nltk.translate.meteor_score")
 
 
 def values(name, references, written):
@@ -117,12 +120,13 @@ NAMES = [
 
 
 def peer_of(name):
-    """The metric of sacrebleu with the same parameters."""
+    """The metric of sacrebleu with the parameters that a name sets; the others are its own."""
     measure = parse_measure(name, "text")
-    options = measure.parameters
-    if "smooth" in options:
-        options["smooth_method"] = options.pop("smooth")
-        options["max_ngram_order"] = options.pop("order")
+    usual = {one.name: one.default for one in measure.definition.parameters}
+    theirs = {"smooth": "smooth_method", "order": "max_ngram_order"}
+    options = {
+        theirs.get(key, key): one for key, one in measure.parameters.items() if one != usual[key]
+    }
     if measure.family == "chrF++":
         options["word_order"] = 2
     kinds = {"chrF": "CHRF", "chrF++": "CHRF", "sentBLEU": "BLEU"}
@@ -213,12 +217,11 @@ def with_lines(texts, seed=5):
 
 
 def test_rouge_is_that_of_rouge_score():
-    scorer = pytest.importorskip("rouge_score.rouge_scorer")
     references, written = corpus(50, seed=3, references=2)
     written = with_lines(written)
     references = [with_lines(texts, at) for at, texts in enumerate(references)]
     for kind, stem in itertools.product(KINDS, (False, True)):
-        peer = scorer.RougeScorer([f"rouge{kind}"], use_stemmer=stem)
+        peer = rouge.RougeScorer([f"rouge{kind}"], use_stemmer=stem)
         wanted = [
             peer.score_multi(texts, text)[f"rouge{kind}"]
             for texts, text in zip(references, written, strict=True)
@@ -233,65 +236,47 @@ def test_rouge_is_that_of_rouge_score():
 # NLTK
 
 
-class SmallWordNet:
-    """Three sets of synonyms, in place of WordNet's data, which tests cannot count on."""
-
-    SETS = (("house", "home", "abode", "dwelling_house"), ("big", "large"), ("cat", "feline"))
-
-    def __init__(self, *names):
-        self.names = names
-
-    def synsets(self, word):
-        return [SmallWordNet(*names) for names in self.SETS if word in names]
-
-    def lemmas(self):
-        return [SmallWordNet(name) for name in self.names]
-
-    def name(self):
-        return self.names[0]
-
-    def get_version(self):
-        return "0.1"
+# Three sets of synonyms, in place of WordNet's data, which tests cannot count on.
+SYNONYMS = (("house", "home", "abode", "dwelling_house"), ("big", "large"), ("cat", "feline"))
+NO_WORDNET = SimpleNamespace(synsets=lambda _: [])
+# NLTK looks synonyms up by stem, once stems were matched: so they stay words here.
+NO_STEMMER = SimpleNamespace(stem=str)
 
 
-class NoWordNet:
-    def synsets(self, _):
-        return []
+def synset(names):
+    lemmas = [SimpleNamespace(name=lambda name=name: name) for name in names]
+    return SimpleNamespace(lemmas=lambda: lemmas)
 
 
-class NoStemmer:
-    """NLTK looks synonyms up by stem, once stems were matched: so they stay words here."""
+def small_wordnet():
+    def synsets(word):
+        return [synset(names) for names in SYNONYMS if word in names]
 
-    def stem(self, word):
-        return word
+    return SimpleNamespace(synsets=synsets, get_version=lambda: "0.1")
 
 
 def test_meteor_is_that_of_nltk(monkeypatch):
-    meteor = pytest.importorskip("nltk.translate.meteor_score")
-    monkeypatch.setattr(text_meteor, "find_wordnet", SmallWordNet)
+    monkeypatch.setattr(text_meteor, "find_wordnet", small_wordnet)
     references, written = corpus(120, seed=8, references=2)
     written = [text.replace("cat", "feline").replace("house", "home") for text in written]
-    for name, how in (
-        ("METEOR(tokenize=none)", {"wordnet": NoWordNet()}),
-        (
-            "METEOR(tokenize=none, alpha=0.5, beta=1.5, gamma=0.3)",
-            {"wordnet": NoWordNet(), "alpha": 0.5, "beta": 1.5, "gamma": 0.3},
-        ),
-        (
-            "METEOR(stages=exact+synonym, tokenize=none)",
-            {"wordnet": SmallWordNet(), "stemmer": NoStemmer()},
-        ),
-        ("METEOR(stages=exact+stem+synonym, tokenize=none)", {"wordnet": SmallWordNet()}),
-        (
-            "METEOR(stages=exact, tokenize=none, lowercase=False)",
-            {"wordnet": NoWordNet(), "stemmer": NoStemmer(), "preprocess": str},
-        ),
+    factors = {"alpha": 0.5, "beta": 1.5, "gamma": 0.3}
+    as_is = {"lowercase": False, "stages": "'exact'"}
+    for options, wordnet, how in (
+        ({}, NO_WORDNET, {}),
+        (factors, NO_WORDNET, factors),
+        (as_is, NO_WORDNET, {"stemmer": NO_STEMMER, "preprocess": str}),
+        ({"stages": "exact+synonym"}, small_wordnet(), {"stemmer": NO_STEMMER}),
+        ({"stages": "exact+stem+synonym"}, small_wordnet(), {}),
     ):
         wanted = [
-            meteor.meteor_score([text.split() for text in texts], text.split(), **how)
+            meteor.meteor_score(
+                [one.split() for one in texts], text.split(), wordnet=wordnet, **how
+            )
             for texts, text in zip(references, written, strict=True)
         ]
-        assert values(name, references, written).tolist() == pytest.approx(wanted, rel=1e-12), name
+        shown = "".join(f", {key}={value}" for key, value in options.items())
+        found = values(f"METEOR(tokenize=none{shown})", references, written).tolist()
+        assert found == pytest.approx(wanted, rel=1e-12), options
         assert len(set(wanted)) > 50
     found = signature(parse_measure("METEOR(stages=exact+synonym)"))
     assert found.endswith(",wordnet-0.1")
@@ -300,8 +285,7 @@ def test_meteor_is_that_of_nltk(monkeypatch):
 
 
 def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
-    nltk = pytest.importorskip("nltk")
-    monkeypatch.setattr(nltk.data, "path", [])
+    monkeypatch.setattr("nltk.data.path", [])
     with pytest.raises(MissingExtraError, match=r"nltk.downloader wordnet; .*exact\+stem"):
         values("METEOR(stages=exact+synonym)", ["x"], ["y"])
 
@@ -312,7 +296,7 @@ def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     made = tmp_path_factory.mktemp("vectors") / "v.txt"
-    made.write_text("x 1 0\ny 0 1\nz -3 1\nnull 0 0\n")
+    made.write_text("x 1 0\ny 0 1\nz -3 1\nnull 0 0\nsmall 0.1 0\n")
     return made
 
 
@@ -336,6 +320,7 @@ def test_vectors_by_hand(path):
             (kind, "x", "who knows", 0),
             (kind, "who", "x", math.nan),
             (kind, "null", "null", 0),
+            (kind, "small", "small", 1),
             (kind, ["y", "x", "who"], "x", 1),  # the best of several references
         ]
     for kind, wanted, written, expected in by_hand:
@@ -356,6 +341,8 @@ def test_files_of_vectors(tmp_path, monkeypatch):
         found = read_vectors(name)
         assert found.dimension == 2
         assert found.known(["x", "nobody", "new york"]).tolist() == [[1, 0], [-3, 1]]
+    (tmp_path / "a").write_text("x 1\ny 2\n")
+    assert read_vectors("a").dimension == 1
     marks = []
     for time, (name, text) in enumerate((("a", "x 1 0\n"), ("b", "x 1 0\n"), ("a", "x 1 0.5\n"))):
         (tmp_path / name).write_text(text)
