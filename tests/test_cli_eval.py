@@ -10,7 +10,6 @@ import pytest
 
 from commands import parsed, printed
 from heldout import compare, evaluate
-from heldout.cli import main
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 d 1\nq3 0 e 1\n"
 # q1 has an unjudged document on top; q3 is missing; q9 is not judged.
@@ -163,15 +162,6 @@ def test_files_may_be_joined_named_alike_and_come_from_standard_input(capsys, fi
         names = {"Q": "qrels", "A": "first.run", "B": "second.run"}
         given = [[names.get(word, word) for word in order.split()] for order in orders]
         assert len({printed(capsys, command, *order).out for order in given}) == 1
-
-
-def test_bad_standard_input_is_called_by_its_name(monkeypatch, capsys):
-    text = b"q1 Q0 a 1 high t\n"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    with pytest.raises(SystemExit):
-        main(["eval", "qrels", "-"])
-    said = capsys.readouterr().err
-    assert said == "heldout: <stdin>:1: score 'high' is not a number\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")

@@ -72,13 +72,6 @@ def test_eval_shows_three_estimates_per_run_and_measure(capsys):
     assert estimates["machine"]["biased"] is True
 
 
-def test_a_gate_reads_the_combined_difference(capsys):
-    (found,) = parsed(capsys, "compare", *PAIR, "--assume-random", "--gate", "better")
-    (gate,), (claim,) = found["gate"], found["claims"]
-    assert (gate["test"], gate["p"]) == ("prediction-powered", claim["p_adjusted"])
-    assert gate["passed"] is claim["significant"] is True
-
-
 def test_run_has_the_estimates_of_compare(capsys):
     given = ("human.qrels", "--machine", "llm.qrels", "-m", "P@5")
     run = ("run", *given, "--system", "old.run", "--system", "new.run")

@@ -107,12 +107,6 @@ def test_a_row_per_pair_with_every_digit(here, capsys):
         assert table[name].to_list() == [one["claims"][0][name] for one in claims]
 
 
-def test_a_run_is_compressed_by_its_suffix(here, capsys):
-    for name in ("a.run.gz", "a.csv.gz"):
-        printed(capsys, "search", "small", "--quiet", "-o", name)
-        assert (here / name).read_bytes()[:2] == b"\x1f\x8b"
-
-
 def claims(record):
     """All numbers; a table does not say that its units are queries."""
     return [{key: one[key] for key in one if key != "sentence"} for one in record["claims"]]

@@ -203,13 +203,6 @@ def test_a_dry_run_runs_nothing(here, capsys):
     assert "in all; loaded sklearn.preprocessing, mine.py; nothing was run\n" in said
 
 
-def test_printed_results_name_no_option_of_the_command(collection):
-    systems = {f"s{n}": f"bm25(k1={n})" for n in range(1, 5)}
-    said = str(heldout.Experiment(collection=collection, systems=systems).run())
-    assert "s1 has the highest nDCG@10 of 4 systems on held-out queries" in said
-    assert "--" not in said
-
-
 # Code of the user's
 
 
@@ -222,20 +215,6 @@ def test_a_function_with_parameters(capsys):
         (one,) = parsed(capsys, "run", "small", "--system", system, "--folds", "3")["systems"]
         assert (one["name"], one["points"], one["tuned"]) == expected
     assert one["ship"]["power"] == 0.4
-
-
-def test_comparable_scores_are_said_in_the_text(capsys):
-    folds = ("--by", "document", "--folds", "2")
-    merged = "my.py:rank(power=0,1, comparable=true)"
-    found = results(capsys, "small", "--system", merged, *folds)
-    (described,) = found.manifest["settings"]["systems"]
-    assert described["comparable"] is True
-    printed(capsys, "run", "out", "-o", "again", "--quiet")
-    assert heldout.Results.read("again").summary == found.summary
-    alone = merged.replace("true", "false")
-    (other,) = parsed(capsys, "run", "small", "--system", alone, *folds)["systems"]
-    estimand = found.summary[0]["estimates"][0]["estimand"]
-    assert other["estimates"][0]["estimand"] != estimand
 
 
 def test_measures_of_rankings_and_of_numbers(here, capsys):
@@ -283,29 +262,6 @@ main(["eval", "small.qrels", "bm25.run", "-m", "Cost"])
     assert (done.returncode, done.stderr.count("Traceback")) == (2, 0), done.stderr
     assert (here / "page.html").exists()
     assert (here / "chart.json").exists()
-
-
-def test_results_of_predictions_with_an_own_measure(here, capsys):
-    rows = "".join(f"r{n},{n % 7},{n % 7 * 1.5 + n % 4}\n" for n in range(60))
-    (here / "table.csv").write_text(f"id,x,y\n{rows}")
-    (here / "e.toml").write_text("""
-task = "regression"
-measures = ["my.py:worst"]
-data = {file = "table.csv", target = "y", features = ["x"], id = "id"}
-plan = {folds = 3}
-systems = [
-  {name = "a", estimator = "sklearn.linear_model:Ridge"},
-  {name = "b", estimator = "sklearn.tree:DecisionTreeRegressor"},
-]
-""")
-    found = results(capsys, "e.toml")
-    code = """
-import heldout
-results = heldout.Results.read("out")
-print(results.split_values("a"), results.compare().claims[0].adjusted)
-"""
-    done = process(code=code)
-    assert done.stdout == f"{found.split_values('a')} {found.compare().claims[0].adjusted}\n"
 
 
 # Files of the current folder are data: none of them runs as a module of this program

@@ -151,15 +151,6 @@ def test_a_comparison_in_which_one_was_tuned_says_so(capsys):
     assert several["comparisons"][0]["baseline"] == "tuned"
 
 
-def test_a_query_that_a_run_lacks_counts():
-    lines = Path("plain.run").read_text().splitlines(keepends=True)
-    Path("plain.run").write_text("".join(one for one in lines if not one.startswith("q07 ")))
-    results = heldout.Experiment(
-        collection={"qrels": "qrels.txt"}, systems=["t=runs/lambda=*.run", "plain.run"]
-    ).run()
-    assert [one["estimates"][0]["n_queries"] for one in results.summary] == [40, 40]
-
-
 def test_judgements_alone_are_split(capsys):
     folds = ("--by", "query", "--folds", "4", "--assignments", "folds.tsv")
     printed(capsys, "split", "qrels.txt", *folds)

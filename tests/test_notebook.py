@@ -58,19 +58,6 @@ def test_a_comparison_is_an_answer_a_table_and_a_picture():
     assert "AP of each system." not in texts
 
 
-def test_a_comparison_prints_a_few_lines():
-    pair = heldout.compare(heldout.Scores.of(PAIR, "AP"))
-    assert repr(pair) == "<Comparison of A, B in AP on 3 units>"
-    lines = str(pair).splitlines()
-    low, high = pair.claims[0].difference.low, pair.claims[0].difference.high
-    assert lines[0] == (
-        "No significant difference between B and A: AP 0.3667 vs 0.2333, difference +0.1333, "
-        f"95% CI [{low:+.4f}, {high:+.4f}], p = 0.5000."
-    )
-    assert lines[1].startswith("3 units: 2 won, 0 tied, 1 lost")
-    assert any(line.startswith("Test: Fisher's randomization test (two-sided") for line in lines)
-
-
 def test_results_say_which_system_is_better_and_draw_the_difference(results):
     texts = read(results)
     (claim,) = [one for one in texts if " on queries not used for tuning: AP " in one]
@@ -104,31 +91,6 @@ def test_a_bias_study_is_a_table_and_a_chart():
     study = BiasStudy(settings, (row,), 10, 10, means, queries, 0.0)
     assert {"+0.0200", "95.0%"} <= set(read(study))
     assert [one.key for one in heldout.charts(study)] == ["bias", "bias-means", "bias-queries"]
-
-
-def test_frames_of_both_libraries_come_back():
-    pd = pytest.importorskip("pandas")
-    ranked = pd.DataFrame({"qid": ["1", "2"], "docno": ["x", "y"], "score": [0.5, 2.0]})
-    judged = pd.DataFrame({"qid": ["1", "2"], "docno": ["x", "z"], "label": [1, 1]})
-    run, qrels = heldout.Run.of(ranked), heldout.Qrels.of(judged)
-    back = run.to_frame("pandas")
-    assert isinstance(back, pd.DataFrame)
-    assert back.to_dict("list") == {
-        "query_id": ["1", "2"],
-        "doc_id": ["x", "y"],
-        "rank": [1, 1],
-        "score": [0.5, 2.0],
-    }
-    assert list(qrels.to_frame("pandas").columns) == ["query_id", "doc_id", "relevance"]
-    shown = heldout.evaluate(judged, {"mine": ranked}, "AP").to_frame("pandas")
-    assert shown.to_dict("list") == {
-        "system": ["mine"] * 2,
-        "unit": ["1", "2"],
-        "measure": ["AP"] * 2,
-        "value": [1.0, 0.0],
-    }
-    with pytest.raises(heldout.InputError, match="expected polars or pandas"):
-        run.to_frame("arrow")
 
 
 def test_one_chart_by_its_name(results, tmp_path):

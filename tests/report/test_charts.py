@@ -301,19 +301,6 @@ def test_curves_by_hand():
     assert frame["average_precision"][0] == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
 
 
-def test_a_long_curve_keeps_its_ends_and_its_hull():
-    generator = np.random.default_rng(0)
-    truth = (generator.random(3000) < 0.5).astype(int)
-    one = predictions(np.clip(0.5 + 0.1 * truth + generator.normal(0, 0.1, 3000), 0, 1), truth)
-    frame = frame_of(one, "roc")
-    curve, hull = (
-        rows(frame.filter(hull=inside), "fp_rate", "tp_rate") for inside in (False, True)
-    )
-    assert len(curve) < 600
-    assert curve[-1] == (1.0, 1.0)
-    assert set(hull) <= set(curve)
-
-
 def test_calibration_by_hand():
     frame = frame_of(predictions([0.05, 0.08, 0.95, 0.92, 0.93], [0, 1, 1, 1, 0]), "calibration")
     assert frame["units"].to_list() == [2, 3]
@@ -438,27 +425,6 @@ def test_charts_of_odd_things_compile(capfd):
         {"x": None, "n": 1},
         {"x": None, "n": 2},
     ]
-
-
-def contrast(one, other):
-    """The ratio of WCAG 2.1."""
-
-    def light(colour):
-        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-    first, second = sorted((light(one), light(other)), reverse=True)
-    return (first + 0.05) / (second + 0.05)
-
-
-def test_letters_and_first_colours_stand_out_from_the_paper():
-    for dark in (False, True):
-        config = theme(dark=dark)
-        paper = config["background"]
-        assert contrast(config["axis"]["labelColor"], paper) > 7
-        assert contrast(config["title"]["subtitleColor"], paper) > 4.5
-        assert all(contrast(colour, paper) > 3 for colour in config["range"]["category"][:3])
 
 
 # Files
