@@ -120,18 +120,6 @@ def test_numbers(capsys):
     assert "the truth is 0 for 1 unit (b)" in said
 
 
-def test_numbers_are_compared_by_the_measure_that_is_shown_first(capsys):
-    found = parsed(capsys, "eval", "numbers.csv", "--task", "regression")
-    [compared] = parsed(capsys, "compare", "numbers.csv", "--task", "regression")
-    assert compared["measure"] == found["measures"][0] == "RMSE"
-    for shown, used in zip(found["systems"], compared["systems"], strict=False):
-        assert used["estimate"] == pytest.approx(shown["measures"]["RMSE"]["value"], rel=1e-12)
-    claim = compared["claims"][0]
-    first, second = (one["estimate"] for one in compared["systems"])
-    assert claim["difference"] == pytest.approx(second - first, rel=1e-12)
-    assert claim["low"] < claim["difference"] < claim["high"]
-
-
 def test_predictions_are_told_by_their_columns(here):
     for text, task in {
         "unit,truth,prediction\n1,a,b\n": "classification",

@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import heldout
@@ -143,43 +142,6 @@ def test_json_has_everything(capsys):
     assert manifest["fingerprints"]["collection"] == whole.fingerprint()
     assert manifest["versions"]["heldout"] == heldout.__version__
     assert manifest["settings"]["seed"] == 3
-
-
-def test_without_a_file(capsys):
-    systems = ("--system", "bm25(k1=0.5:3:3, b=0.75)", "--system", "ql=ql-jm(lambda=0.1,0.5)")
-    for by in ("query", "document", "both"):
-        found = results(capsys, *SMALL, *systems, "--by", by, "--folds", "2", "-m", "nDCG@10")
-        assert found.systems == ("bm25", "ql")
-        assert [one["points"] for one in found.summary] == [3, 2]
-        assert found.manifest["settings"]["by"] == by
-        assert found.to_frame().columns[:3] == ["system", "repeat", "fold"]
-
-
-@pytest.mark.parametrize("by", ["query", "document"])
-def test_train_validation_and_test(capsys, by):
-    """Parameters are chosen on the validation part: neither on the training nor the test part."""
-    plan = ("--hold-out", "0.3", "--validation", "0.4", "--seed", "2", "--by", by)
-    command = ("run", *SMALL, "--system", "bm25(k1=0.1:3:4, b=0,0.5,1)", *plan, "-o", "out")
-    words = " ".join(printed(capsys, *command).out.split())
-    assert "parameters tuned for nDCG@10 on the validation part of each." in words
-    found = heldout.Results.read("out")
-    sides = found.splits.filter(side="validation")
-    assert len(sides) > 0
-    if by == "document":
-        return
-    printed(capsys, "report", "out", "-o", "page.html", "--quiet")
-    assert "on the validation part of each" in Path("page.html").read_text(encoding="utf-8")
-    whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="small.qrels")
-    index, measure = heldout.Index.build(whole), heldout.parse_measure("nDCG@10")
-    (chosen,) = found.folds["number"].to_list()
-    means = []
-    for point in found.manifest["settings"]["systems"][0]["points"]:
-        run = heldout.search(index, whole.queries, heldout.Model.make("bm25", **point))
-        scores = heldout.evaluate(whole.qrels, run, measure).scores(measure)
-        inside = [name in set(sides["unit"]) for name in scores.units]
-        means.append(scores.values[inside, 0].mean())
-    assert chosen == int(np.argmax(means))
-    assert found.folds["train"][0] == pytest.approx(max(means))
 
 
 def test_a_dry_run_runs_nothing(here, capsys):
