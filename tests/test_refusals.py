@@ -242,7 +242,6 @@ def odd_files(here):
         "strange.run": "MS-17 Q0 a 1 1 t\nMS-18 Q0 a 1 1 t\n",
         "other.run": "q00 Q0 a 1 1 t\n",
         "another.run": "q01 Q0 a 1 1 u\n",
-        "human.qrels": "".join((here / "qrels.txt").read_text().splitlines(keepends=True)[:2000]),
         "long.csv": "system,unit,value\nA,,1\nA,,2\nB,b,1\n",
         "tiny.csv": "unit,old,new\n" + "".join(f"q{n},0,{n + 1}e-110\n" for n in range(4)),
         "other.csv": "unit,truth,prediction\nu0,x,no\nu1,yes,no\n",
