@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import heldout
-from commands import parsed, printed, refused
+from commands import parsed, printed
 from heldout import GivenFolds, HoldOut, Index, KFold, read_collection
 from heldout.retrieve.models import MODELS
 
@@ -269,33 +269,10 @@ def test_the_table_is_a_file_of_given_folds(capsys):
     assert printed(capsys, *SPLIT, *again).out == out
 
 
-def test_nothing_is_overwritten(capsys):
-    printed(capsys, *SPLIT, "--hold-out", "0.5", "-o", "p")
-    assert [one.name for one in sorted(Path("p").glob("r0*"))] == ["r0-f0"]
-    folds = (*SPLIT, "--folds", "3", "-o", "p")
-    assert "--force" in refused(capsys, *folds)
-    printed(capsys, *folds, "--force")
-    assert len(list(Path("p").glob("r0*"))) == 3
-
-
 # Studies
 
 
 STUDY = ("study", "bias", "small", "--draws", "2", "--replicates", "2")
-
-
-def test_estimators_of_a_study(capsys, monkeypatch):
-    system = ("--fraction", "0.5", "--system", "bm25(k1=1, b=0.5)", "-m", "nDCG@10")
-    objects = parsed(capsys, *STUDY, *system, "--seed", "0")
-    assert [one["estimator"] for one in objects if one["default"]] == ["pooled"]
-    for one in objects:
-        assert {"estimator", "bias", "se", "rmse", "coverage", "default"} <= set(one)
-        assert (one["system"], one["tuning"]) == ("bm25(k1=1, b=0.5)", "fixed")
-    same = set()
-    for threads in ("1", "2"):  # the same bytes
-        monkeypatch.setenv("HELDOUT_THREADS", threads)
-        same.add(printed(capsys, *STUDY, "--system", "bm25(k1=0.3,3)", "--json").out)
-    assert len(same) == 1
 
 
 def test_figures_and_output_of_a_study_go_to_files(capsys):

@@ -308,19 +308,9 @@ def test_plan_from_a_pilot_from_folds_and_from_a_standard_deviation(capsys):
     assert "standard error 0.0154 over 5 folds" in out
     assert re.search(r"\b0\.05 +135\n", out)
     known = ("--sd", "0.15", "--difference", "0.02", "--queries", "100")
+    simulated = ("-m", "Success@1", "--difference", "0.1", "--queries", "50", "--simulate")
+    (plan,) = parsed(capsys, "power", *RUNS, *simulated)
+    assert plan["needed"] == [{"difference": 0.1, "queries": 297}]
+    assert plan["simulated"][0]["simulations"] == 500
     # z approximation: (1.96 + 0.8416)^2 * (0.15 / 0.02)^2 = 441.5, and a little more for t
     assert re.search(r"\b0\.02 +444\n", printed(capsys, "power", *known).out)
-
-
-def test_plan_for_proportions_widths_and_by_simulation(capsys):
-    given = ("power", *RUNS, "-m", "Success@1", "--difference", "0.1", "--queries", "50")
-    more = ("--half-width", "0.05", "--simulate")
-    out = printed(capsys, *given, *more).out
-    assert "one system succeeds where the other fails on 36.0% of the units" in out
-    assert re.search(r"\b0\.1 +297\n", out)
-    assert re.search(r"± 0\.05 +556\n", out)
-    assert "mcnemar test on 500 samples of the pilot's units" in out
-    (plan,) = parsed(capsys, *given, *more)
-    assert plan["needed"] == [{"difference": 0.1, "queries": 297}]
-    assert plan["intervals"] == [{"half_width": 0.05, "queries": 556}]
-    assert plan["simulated"][0]["simulations"] == 500

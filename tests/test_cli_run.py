@@ -1,7 +1,6 @@
 """The command run: what it prints and keeps, code of the user's, and that it survives a kill."""
 
 import json
-import math
 import os
 import shutil
 import signal
@@ -177,23 +176,6 @@ def test_a_function_with_parameters(capsys):
         (one,) = parsed(capsys, "run", "small", "--system", system, "--folds", "3")["systems"]
         assert (one["name"], one["points"], one["tuned"]) == expected
     assert one["ship"]["power"] == 0.4
-
-
-def test_measures_of_rankings_and_of_numbers(here, capsys):
-    runs = ("small.qrels", "bm25.run", "ql-jm.run")
-    assert "nDCG@3" in json.dumps(parsed(capsys, "eval", *runs, "-m", "my.py:Short"))
-    scaled = ("-m", "my.py:FirstGrade(scale=2)@5")
-    compared = parsed(capsys, "compare", *runs, *FIRST_GRADE, *scaled)
-    assert [record["measure"] for record in compared] == ["FirstGrade", "FirstGrade(scale=2)@5"]
-    first, second = (record["systems"][0]["estimate"] for record in compared)
-    assert 0 < 2 * first == second
-    assert heldout.parse_measure("FirstGrade").range == (-math.inf, math.inf)
-    parsed(capsys, "compare", *runs, "-m", "my.py:cost")  # which is decorated
-    measure = heldout.parse_measure("Cost")
-    assert (measure.range, measure.higher_is_better) == ((0, 9), False)
-    (here / "n.csv").write_text("unit,truth,prediction\na,1.5,2.0\nb,2.5,1.0\nc,0.5,0.6\n")
-    record = parsed(capsys, "eval", "n.csv", "-m", "my.py:worst")
-    assert record["systems"][0]["measures"]["worst"]["value"] == -1.5
 
 
 def test_results_with_own_measures_are_repeated_and_read_without_their_code(here, capsys):

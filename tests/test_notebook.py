@@ -2,12 +2,9 @@
 
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 import heldout
-from heldout.experiment.studies.bias import BiasRow, BiasStudy, StudySettings
 
 EVIL = '"><img src=x onerror=alert(1)>'
 ALLOWED = {
@@ -65,32 +62,6 @@ def test_results_say_which_system_is_better_and_draw_the_difference(results):
     assert "ql-jm" in claim
     assert "Difference in AP." in texts
     assert f"{results.value('bm25', 'AP'):.4f}" in texts
-
-
-def test_results_of_estimators_are_a_table_too():
-    generator = np.random.default_rng(0)
-    x = generator.normal(size=(60, 2))
-    found = heldout.Experiment(
-        task="classification",
-        data=(x, (x[:, 0] + generator.normal(size=60) > 0).astype(int)),
-        systems={"logistic": (LogisticRegression(), {"C": [0.1, 1.0]})},
-        measures=["accuracy"],
-        plan=heldout.KFold(3),
-    ).run()
-    shown = Reader(found._repr_html_())
-    assert f"{found.value('logistic'):.4f}" in shown.texts
-    keys = [one.key for one in heldout.charts(found)]
-    assert {"forest", "tuning", "optimism", "roc", "calibration"} <= set(keys)
-
-
-def test_a_bias_study_is_a_table_and_a_chart():
-    row = BiasRow("pooled", 0.02, 0.01, 0.05, 0.95, 0.52, 0.5, True)
-    settings = StudySettings(heldout.parse_measure("AP"), draws=2)
-    means = ((0, 0, "pooled", 0.5, 0.5),)
-    queries = ((0, 0, "pooled", 0.5, 0.4, 0.2),)
-    study = BiasStudy(settings, (row,), 10, 10, means, queries, 0.0)
-    assert {"+0.0200", "95.0%"} <= set(read(study))
-    assert [one.key for one in heldout.charts(study)] == ["bias", "bias-means", "bias-queries"]
 
 
 def test_one_chart_by_its_name(results, tmp_path):

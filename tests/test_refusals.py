@@ -337,17 +337,6 @@ def test_damaged_results(here, capsys):
         (here / "results" / file).write_bytes(before)
 
 
-def test_all_problems_of_an_experiment_at_once(here, capsys):
-    text = (here / "experiment.toml").read_text().replace("bm25(k1", "bm25(k9")
-    text = text.replace("folds = 3", "folds = 99").replace("seed", "sede")
-    (here / "experiment.toml").write_text(text)
-    said = refused(capsys, "run", "experiment.toml")
-    assert said.splitlines()[0] == "heldout: experiment.toml: 3 problems, nothing was run"
-    assert "sede: unknown field; did you mean seed?" in said
-    assert "plan: 99 folds but only 12 queries" in said
-    assert "systems[0]: bm25 has no parameter k9" in said
-
-
 def test_code_that_fails_is_named_with_its_line(here, capsys):
     said = refused(capsys, "eval", "small.qrels", "bm25.run", "-m", "my.py:failing")
     first, second = said.splitlines()

@@ -356,28 +356,6 @@ def test_every_chart_compiles_has_words_and_names_no_colour(every, capfd):
     assert "data" not in cells
 
 
-def test_tuned_parameters_of_all_kinds_compile(capfd):
-    head = ["system", "repeat", "fold", "number", "parameters", "mean", "held_out"]
-    for points, logarithmic in (
-        ([{"a.b[0]'": value} for value in (1.0, 2.0, 3.0)], False),
-        ([{"C": value} for value in (0.01, 0.1, 1.0, 10.0)], True),
-        ([{"stemmer": value} for value in ("english", "none")], False),
-        ([{"k": value} for value in (None, 3)], False),
-        ([{"k": k, "b": b, "d": d} for k in (1, 2) for b in (0.5, 1.0) for d in "xy"], False),
-    ):
-        surface = [
-            ("sys", repeat, 0, number, json.dumps(point), 0.1 * number, test)
-            for number, point in enumerate(points)
-            for repeat, test in ((0, 0.2), (None, None))
-        ]
-        frame = pl.DataFrame(surface, schema=head, orient="row", infer_schema_length=None)
-        chart = tuning.tuning(experiment(surface=frame), "sys")
-        compiles(chart, capfd)
-        text = json.dumps(chart.specification())
-        assert ('"type": "log"' in text) == logarithmic
-        assert ("held-out data" in text) == (len(points[0]) == 1)
-
-
 EVIL = ('"><img src=x onerror=alert(1)>', "</script><script>alert(2)</script>", "'a' + b.c[0]\\")
 
 
