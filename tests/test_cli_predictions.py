@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from sklearn import metrics
 
 from commands import ended, parsed, printed, refused_in_a_line
 from heldout.data.prediction_files import detect_task
@@ -154,6 +153,8 @@ def test_a_class_that_was_never_predicted_is_refused_with_the_way_out(capsys):
     assert "F1(macro) of two is undefined (class c: it was never predicted)" in said
     assert hint in said
     [record] = parsed(capsys, "compare", *files, "-m", "F1(macro, undefined=0)")
+    from sklearn import metrics
+
     rows = {name: [guess[n % 10] for n in range(30)] for name, guess in guesses.items()}
     for one in record["systems"]:
         theirs = metrics.f1_score(list("abc" * 10), rows[one["name"]], average="macro")

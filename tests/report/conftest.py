@@ -6,8 +6,6 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 
 import heldout
 from heldout.report.page import page
@@ -106,6 +104,9 @@ def shown(page_text):
 
 @pytest.fixture(scope="session")
 def classified():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+
     rng = np.random.default_rng(5)
     x = rng.normal(size=(80, 3))
     return heldout.Experiment(

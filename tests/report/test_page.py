@@ -5,8 +5,6 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsRegressor
 
 import heldout
 from heldout import Experiment, Qrels, Run, Scores, compare
@@ -197,6 +195,9 @@ def test_rows_have_truth_and_predictions(classified, read):
 
 
 def test_numbers_have_a_page(read):
+    from sklearn.linear_model import Ridge
+    from sklearn.neighbors import KNeighborsRegressor
+
     results = Experiment(
         task="regression",
         data=(X, X @ [1.0, 0.5, 0.0]),

@@ -9,9 +9,11 @@ from heldout import InputError, Run, Scores, compare, evaluate
 from heldout.infer.comparison import note_measures
 from heldout.infer.ledger import Look
 from heldout.report import tables, text
+from heldout.report.answers import answer
 from heldout.report.comparison import comparisons_text, paper_text
 from heldout.report.evaluation import evaluation_tables
 from heldout.report.ledger import ledger_tables, ledger_text
+from heldout.report.standing import Gap, Row, Standing
 from heldout.report.table import Table, write_tables
 
 A = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
@@ -99,6 +101,65 @@ def test_the_answers_of_several_systems():
     assert based.startswith("2 systems compared with B (AP 0.4800): ")
     assert "1 significantly better (C)" in based
     assert "1 not significantly different (A)" in based
+
+
+def made_up(scores, gaps=(), **more):
+    """A standing of systems A, B, …, the best first; gaps are pairs with value and p."""
+    rows = [Row(name, one, one - 0.1, one + 0.1) for name, one in zip("ABC", scores, strict=False)]
+    known = [Gap(*pair, value, value - 0.1, value + 0.1, p <= 0.05, p) for pair, value, p in gaps]
+    return Standing("AP", True, tuple(rows), tuple(known), 0.95)._replace(**more)
+
+
+def test_verdicts_word_by_word():
+    pair = [("AB", 0.2, 0.01)]
+    three = [("AB", 0.0, 1.0), ("AC", 0.2, 0.01), ("BC", 0.2, 0.01)]
+    for board, said in (
+        (made_up([0.5]), "A reaches AP 0.5000 [0.4000, 0.6000]."),
+        (
+            made_up([0.5, 0.3], where="on new documents"),
+            (
+                "A has the best AP of 2 systems on new documents, 0.5000 [0.4000, 0.6000]; the systems "
+                "were not compared."
+            ),
+        ),
+        (
+            made_up([0.5, 0.3], pair),
+            (
+                "A is significantly better than B: AP 0.5000 vs 0.3000, difference +0.2000, 95% CI "
+                "[+0.1000, +0.3000], p = 0.0100."
+            ),
+        ),
+        (
+            made_up([0.3, 0.5], pair, up=False, simultaneous=True),
+            (
+                "B is significantly better than A: AP 0.5000 vs 0.3000 (lower is better), difference "
+                "-0.2000, simultaneous 95% CI [-0.3000, -0.1000], p = 0.0100."
+            ),
+        ),
+        (
+            made_up([0.5, 0.3], [("AB", 0.2, 0.2)], alternative="less"),
+            (
+                "A is not significantly worse than B: AP 0.5000 vs 0.3000, difference +0.2000, 95% CI "
+                "[+0.1000, +0.3000], p = 0.2000."
+            ),
+        ),
+        (
+            made_up([0.5, 0.5, 0.3], three),
+            (
+                "A, B share the highest AP of 3 systems, 0.5000 [0.4000, 0.6000]; A is significantly "
+                "better than 1 of the other 2, but not than B."
+            ),
+        ),
+        (
+            made_up([0.5, 0.5, 0.3], three[1:], baseline="C"),
+            "2 systems compared with C (AP 0.3000): 2 significantly better (A, B).",
+        ),
+    ):
+        assert answer(board) == said
+    # What is second minus first has the other sign, bounds and counts.
+    gap = Gap("A", "B", 0.2, 0.1, 0.4, True, 0.01, counts=(5, 1, 2), effect=0.3)
+    turned = Gap("B", "A", -0.2, -0.4, -0.1, True, 0.01, counts=(2, 1, 5), effect=-0.3)
+    assert gap.reversed() == turned
 
 
 def test_several_systems_fit_eighty_columns():
