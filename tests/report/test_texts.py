@@ -118,8 +118,8 @@ def test_verdicts_word_by_word():
         (
             made_up([0.5, 0.3], where="on new documents"),
             (
-                "A has the best AP of 2 systems on new documents, 0.5000 [0.4000, 0.6000]; the systems "
-                "were not compared."
+                "A has the best AP of 2 systems on new documents, 0.5000 [0.4000, 0.6000]; "
+                "the systems were not compared."
             ),
         ),
         (
@@ -132,22 +132,22 @@ def test_verdicts_word_by_word():
         (
             made_up([0.3, 0.5], pair, up=False, simultaneous=True),
             (
-                "B is significantly better than A: AP 0.5000 vs 0.3000 (lower is better), difference "
-                "-0.2000, simultaneous 95% CI [-0.3000, -0.1000], p = 0.0100."
+                "B is significantly better than A: AP 0.5000 vs 0.3000 (lower is better), "
+                "difference -0.2000, simultaneous 95% CI [-0.3000, -0.1000], p = 0.0100."
             ),
         ),
         (
             made_up([0.5, 0.3], [("AB", 0.2, 0.2)], alternative="less"),
             (
-                "A is not significantly worse than B: AP 0.5000 vs 0.3000, difference +0.2000, 95% CI "
-                "[+0.1000, +0.3000], p = 0.2000."
+                "A is not significantly worse than B: AP 0.5000 vs 0.3000, difference +0.2000, "
+                "95% CI [+0.1000, +0.3000], p = 0.2000."
             ),
         ),
         (
             made_up([0.5, 0.5, 0.3], three),
             (
-                "A, B share the highest AP of 3 systems, 0.5000 [0.4000, 0.6000]; A is significantly "
-                "better than 1 of the other 2, but not than B."
+                "A, B share the highest AP of 3 systems, 0.5000 [0.4000, 0.6000]; A is "
+                "significantly better than 1 of the other 2, but not than B."
             ),
         ),
         (
