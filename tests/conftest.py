@@ -182,6 +182,8 @@ def example_files(collection, tmp_path_factory):
     }
     for name, rows in texts.items():
         (place / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    judged = (place / "qrels.txt").read_text().splitlines(keepends=True)
+    (place / "human.qrels").write_text("".join(judged[:2000]))  # of 20 queries
     collection.qrels.write(place / "small.qrels")
     index = heldout.Index.build(collection)
     index.save(place / "small.index")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import heldout
-from commands import parsed, printed, refused
+from commands import parsed, printed
 from heldout import GivenFolds, HoldOut, Index, KFold, read_collection
 from heldout.retrieve.models import MODELS
 
@@ -19,7 +19,6 @@ DOCUMENTS = {
 }
 QUERIES = {"q1": "red pears", "q2": "plum gardens", "q3": "zeppelin"}
 OPTIONS = ["four.jsonl", "--queries", "three.tsv"]
-CRANFIELD = Path(__file__).parents[2] / "shared" / "data" / "cranfield"
 
 
 @pytest.fixture(autouse=True)
@@ -226,6 +225,21 @@ def test_a_sample_is_the_same_on_the_screen_and_in_a_folder(capsys):
     assert sorted(read_collection("part").queries.ids) == names
 
 
+def test_splits_are_written_and_split_again(capsys):
+    plan = ("--by", "document", "--folds", "3", "-o", "p", "--to", "trec")
+    assert "p: 3 splits (r0-f0 to r0-f2)" in printed(capsys, "split", "small", *plan).err
+    half = ("--by", "document", "--hold-out", "0.5", "-o", "again")
+    printed(capsys, "split", "p/r0-f1/train", *half)
+    texts = dict(read_collection("small").documents.pairs())
+    found = read_collection("again/r0-f0/test")
+    rows = Path("again/r0-f0/test/doc_map.tsv").read_text().splitlines()
+    (head, *maps) = [line.split("\t") for line in rows]
+    assert head == ["new", "original"]
+    assert {new: texts[first] for new, first in maps} == dict(found.documents.pairs())
+    strata = printed(capsys, *SPLIT, "--folds", "3", "--stratify", "length", "--assignments", "-")
+    assert "ResamplingWarning" not in strata.err
+
+
 def test_splits_are_described(capsys):
     out = printed(capsys, "split", "small", "--by", "document", "--stratify", "relevance").out
     assert "5 folds of the documents (stratified by relevance, seed 0); 40 documents." in out
@@ -255,82 +269,10 @@ def test_the_table_is_a_file_of_given_folds(capsys):
     assert printed(capsys, *SPLIT, *again).out == out
 
 
-@pytest.mark.parametrize("to", ["lines", "trec", "beir"])
-def test_splits_are_written_and_split_again(capsys, to):
-    plan = ("--by", "document", "--folds", "3", "-o", "p", "--to", to)
-    assert "p: 3 splits (r0-f0 to r0-f2)" in printed(capsys, "split", "small", *plan).err
-    half = ("--by", "document", "--hold-out", "0.5", "-o", "again")
-    printed(capsys, "split", "p/r0-f1/train", *half)
-    texts = dict(read_collection("small").documents.pairs())
-    found = read_collection("again/r0-f0/test")
-    rows = Path("again/r0-f0/test/doc_map.tsv").read_text().splitlines()
-    maps = [line.split("\t") for line in rows]
-    assert maps[0] == ["new", "original"]
-    assert {new: texts[first] for new, first in maps[1:]} == dict(found.documents.pairs())
-    assert len(found.documents) in {13, 14}
-
-
-def test_nothing_is_overwritten(capsys):
-    printed(capsys, *SPLIT, "--hold-out", "0.5", "-o", "p")
-    assert [one.name for one in sorted(Path("p").glob("r0*"))] == ["r0-f0"]
-    folds = (*SPLIT, "--folds", "3", "-o", "p")
-    assert "--force" in refused(capsys, *folds)
-    printed(capsys, *folds, "--force")
-    assert len(list(Path("p").glob("r0*"))) == 3
-
-
-def test_small_strata_are_a_note_and_not_a_traceback(here, capsys):
-    kinds = (f'{{"_id": "q{n:02}", "text": "t", "kind": "{"ab"[n == 3]}"}}\n' for n in range(12))
-    (here / "q.jsonl").write_text("".join(kinds))
-    given = (*SPLIT, "--queries", "q.jsonl", "--folds", "3", "--stratify", "kind")
-    out = printed(capsys, *given)
-    assert "'b': 1" in out.out
-    assert "ResamplingWarning" not in out.err
-    assert "'b': 1" in printed(capsys, *given, "--assignments", "-").err
-
-
-@pytest.mark.skipif(not CRANFIELD.exists(), reason="the Cranfield collection is not here")
-def test_cranfield(capsys):
-    """On real data stratifying leaves fewer queries without a relevant document in a fold."""
-    empty = []
-    for more in ([], ["--stratify", "relevance"]):
-        rows = parsed(capsys, "split", CRANFIELD, "--by", "document", *more)["rows"]
-        empty.append(sum(row["without_test"] for row in rows))
-    assert empty[1] < 0.7 * empty[0]
-
-
 # Studies
 
 
 STUDY = ("study", "bias", "small", "--draws", "2", "--replicates", "2")
-
-
-def test_estimators_of_a_study(capsys, monkeypatch):
-    system = ("--fraction", "0.5", "--system", "bm25(k1=1, b=0.5)", "-m", "nDCG@10")
-    objects = parsed(capsys, *STUDY, *system, "--seed", "0")
-    assert [one["estimator"] for one in objects if one["default"]] == ["pooled"]
-    for one in objects:
-        assert {"estimator", "bias", "se", "rmse", "coverage", "default"} <= set(one)
-        assert (one["system"], one["tuning"]) == ("bm25(k1=1, b=0.5)", "fixed")
-    same = set()
-    for threads in ("1", "2"):  # the same bytes
-        monkeypatch.setenv("HELDOUT_THREADS", threads)
-        same.add(printed(capsys, *STUDY, "--system", "bm25(k1=0.3,3)", "--json").out)
-    assert len(same) == 1
-
-
-def test_settings_of_a_study(capsys):
-    for arguments, said in {
-        "--sets 2": "10 training documents in each of 2 sets, truth on 20 other documents",
-        "--system bm25(k1=0.5:3:2,b=0:1:2)": "bm25, 4 settings",
-        "--system ql-jm(lambda=0,1) --pre-split": "this leaks",
-        "--system bm25(b=0,1)": "tuned on the training side of each fold",
-        "-m RBP": "RBP: 2 draws of 20 training documents",
-        "--fraction 0.3 -m AP": "pooled-unmatched",
-    }.items():
-        assert said in printed(capsys, *STUDY, *arguments.split()).out, arguments
-    assert "include the truth" in printed(capsys, *STUDY).out
-    assert "include the truth" not in printed(capsys, *STUDY, "--replicates", "0").out
 
 
 def test_figures_and_output_of_a_study_go_to_files(capsys):

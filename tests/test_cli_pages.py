@@ -43,16 +43,6 @@ def test_a_picture_and_its_numbers(here, capsys):
     assert dict(frame["system", "mean"].iter_rows()) == pytest.approx(expected)
 
 
-def test_dark_and_quiet(here, capsys):
-    given = ("chart", "results", "tuning-2", "-o", "f.json")
-    assert printed(capsys, *given, "--dark", "--quiet") == ("", "")
-    dark = json.loads((here / "f.json").read_text())
-    printed(capsys, *given)
-    light = json.loads((here / "f.json").read_text())
-    assert light["title"]["text"] == "ql-jm: AP by lambda"
-    assert light["config"]["background"] != dark["config"]["background"]
-
-
 def test_the_best_is_first_and_the_name_of_the_chart_may_come_anywhere(capsys):
     given = ("chart", "scores.csv", "forest", "--data", "-")
     for more, systems in (((), "BAC"), (("--lower-is-better",), "CAB")):

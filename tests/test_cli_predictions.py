@@ -4,17 +4,12 @@ import re
 import shlex
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
-from sklearn import metrics
-from sklearn.dummy import DummyClassifier
 
-import heldout
 from commands import ended, parsed, printed, refused_in_a_line
 from heldout.data.prediction_files import detect_task
 
-HINT = "F1(macro, undefined=0) counts such a class as 0, like scikit-learn"
 SPAM = ("weak.csv", "strong.csv", "noise.csv")
 PAIR = ("old.csv", "new.csv")
 pytestmark = pytest.mark.usefixtures("here")
@@ -56,23 +51,6 @@ def test_the_worked_matrix_with_its_baselines(lecture, capsys):
     assert (undefined["value"], "never predicted" in undefined["undefined"]) == (None, True)
     assert record["confusion"][0]["confusion"] == [[195, 5], [20, 80]]
     assert record["systems"][0]["measures"]["accuracy"]["interval"]["method"] == "Wilson"
-
-
-def test_scores_agree_with_scikit_learn(capsys):
-    lines = [line.split(",") for line in Path("weak.csv").read_text().splitlines()]
-    # Without the folds, over which values are means.
-    write("whole.csv", [line[:3] for line in lines[1:]], "unit,truth,probability")
-    record = parsed(capsys, "eval", "whole.csv")
-    truth = np.array([row[1] == "spam" for row in lines[1:]])
-    shares = np.array([float(row[2]) for row in lines[1:]])
-    theirs = {
-        "accuracy": metrics.accuracy_score(truth, shares >= 0.5),
-        "AUC": metrics.roc_auc_score(truth, shares),
-        "log-loss": metrics.log_loss(truth, shares),
-        "Brier": metrics.brier_score_loss(truth, shares),
-    }
-    assert {name: values(record)[name] for name in theirs} == pytest.approx(theirs)
-    assert record["systems"][0]["measures"]["AUC"]["interval"]["method"] == "DeLong"
 
 
 def test_the_test_fits_the_units_the_folds_and_the_measure(capsys):
@@ -121,26 +99,6 @@ def test_two_classifiers_on_one_hold_out(capsys):
     assert "evaluation 2 of these data" in err
 
 
-def test_repeated_folds(capsys):
-    source = np.random.default_rng(3)
-    rows = []
-    for system, share in (("A", 0.6), ("B", 0.7), ("C", 0.75)):
-        for repeat in range(2):
-            guess = (source.random(40) < share).astype(int)
-            rows += [(system, n, 1, guess[n], repeat, (n // 8, n % 5)[repeat]) for n in range(40)]
-    head = "system,unit,truth,prediction,repeat,fold"
-    path = write("repeated.csv", rows, head)
-    [record] = parsed(capsys, "compare", path)
-    assert record["units"] == 10
-    assert {one["tests"][0]["test"] for one in record["claims"]} == {"corrected-t"}
-    said = printed(capsys, "eval", path).err
-    assert "corrected t over folds" in said
-    assert "means over the folds" in said
-    write("repeated.csv", [*rows, rows[-1]], head)
-    said = refused_in_a_line(capsys, "compare", path)
-    assert f"{path}:242: C has unit 39 twice in repeat 1 (first in {path}:241)" in said
-
-
 def test_numbers(capsys):
     gaps = (("old", 2), ("new", 1))
     rows = [
@@ -159,71 +117,6 @@ def test_numbers(capsys):
     said = printed(capsys, "eval", "--task", "regression", path).err
     assert "MAPE of n does not exist" in said
     assert "the truth is 0 for 1 unit (b)" in said
-
-
-def test_numbers_are_compared_by_the_measure_that_is_shown_first(capsys):
-    found = parsed(capsys, "eval", "numbers.csv", "--task", "regression")
-    [compared] = parsed(capsys, "compare", "numbers.csv", "--task", "regression")
-    assert compared["measure"] == found["measures"][0] == "RMSE"
-    for shown, used in zip(found["systems"], compared["systems"], strict=False):
-        assert used["estimate"] == pytest.approx(shown["measures"]["RMSE"]["value"], rel=1e-12)
-    claim = compared["claims"][0]
-    first, second = (one["estimate"] for one in compared["systems"])
-    assert claim["difference"] == pytest.approx(second - first, rel=1e-12)
-    assert claim["low"] < claim["difference"] < claim["high"]
-
-
-def test_groups_are_what_is_tested(capsys):
-    guesses = (("A", lambda at: at % 2), ("B", lambda at: at % 3 % 2))
-    rows = [(system, at, at % 2, guess(at)) for system, guess in guesses for at in range(24)]
-
-    def grouped(head, more):
-        head = f"system,unit,truth,prediction,{head}"
-        return write("g.csv", [(*row, *more(row[1])) for row in rows], head)
-
-    path = grouped("group", lambda at: (at // 4,))
-    [compared] = parsed(capsys, "compare", path)
-    claim = compared["claims"][0]
-    assert (compared["units"], claim["tests"][0]["test"], claim["n"]) == (6, "randomization", 6)
-    record = parsed(capsys, "eval", path)
-    # All of A is right, so that no draw differs; B has an interval over groups.
-    assert "interval" not in record["systems"][0]["measures"]["accuracy"]
-    interval = record["systems"][1]["measures"]["accuracy"]["interval"]
-    assert interval["method"] == "bootstrap percentile over 6 groups"
-    assert interval["low"] < interval["estimate"] < interval["high"]
-    assert any("resample whole groups" in line for line in record["about"])
-    grouped("group,fold", lambda at: ("g", at // 8))
-    code = "[crossing-groups]"
-    table, tsv = (printed(capsys, "compare", path, "--format", kind) for kind in ("table", "tsv"))
-    assert (table.out.count(code), table.err.count(code)) == (1, 0)
-    assert (tsv.out.count(code), tsv.err.count(code)) == (0, 1)
-    assert printed(capsys, "eval", path).err.count(code) == 1
-    assert [one["code"] for one in parsed(capsys, "eval", path)["warnings"]] == [code[1:-1]]
-
-
-def test_odd_predictions_are_measured_as_far_as_they_go(capsys):
-    write("one.csv", [(1, "x", "x"), (2, "x", "x"), (3, "x", "x")])
-    shown = printed(capsys, "eval", "one.csv")
-    assert shown.out.splitlines()[1].split("\t")[1] == "1.0000"
-    assert "MCC of one does not exist: all units are of one class" in shown.err
-    rows = [(1, "a", 0.6, 0.4), (2, "b", 0.3, 0.7), (3, "c", 0.5, 0.5)]
-    write("unseen.csv", rows, "unit,truth,prob_a,prob_b")
-    said = printed(capsys, "eval", "unseen.csv").err
-    assert "counts as probability 0" in said
-    assert "log-loss of unseen does not exist: infinite" in said
-    write("s.csv", [(1, "a", 3), (2, "b", 9), (3, "a", 5)], "unit,truth,score")
-    said = printed(capsys, "eval", "--task", "classification", "s.csv", "-m", "F1(macro)").err
-    assert "F1(macro) of s does not exist: there are scores but no predictions\n" in said
-    assert "undefined=0" not in said
-    source = np.random.default_rng(2)
-    score = source.random(60)
-    noisy = score + source.normal(0, 0.2, 60)
-    truth, guess = (np.where(one > 0.5, "spam", "ham") for one in (noisy, score))
-    rows = zip(range(60), truth, guess, score, strict=True)
-    write("r.csv", rows, "unit,truth,prediction,score")
-    for positive in ("spam", "ham"):  # the scores are for spam
-        said = printed(capsys, "eval", "r.csv", "--positive", positive).err
-        assert ("[reversed-scores]" in said) == (positive == "ham")
 
 
 def test_predictions_are_told_by_their_columns(here):
@@ -249,79 +142,37 @@ def test_predictions_are_told_by_their_columns(here):
     assert detect_task([here / "file"]) == "classification"
 
 
-# A class that was never predicted
+def test_a_class_that_was_never_predicted_is_refused_with_the_way_out(capsys):
+    guesses = {"two": "abaabaabba", "three": "abcabcabca"}  # the first never predicts c
+    files = [
+        write(f"{name}.csv", [(n, "abc"[n % 3], guess[n % 10]) for n in range(30)])
+        for name, guess in guesses.items()
+    ]
+    hint = "F1(macro, undefined=0) counts such a class as 0, like scikit-learn"
+    said = refused_in_a_line(capsys, "compare", *files, "-m", "F1(macro)")
+    assert "F1(macro) of two is undefined (class c: it was never predicted)" in said
+    assert hint in said
+    [record] = parsed(capsys, "compare", *files, "-m", "F1(macro, undefined=0)")
+    from sklearn import metrics
 
-
-@pytest.fixture
-def classes():
-    """The first system never predicts c."""
-    random = np.random.default_rng(1)
-    truth = np.array(list("abc") * 20)
-    files = []
-    for name, known in (("two", "ab"), ("three", "abc")):
-        right = (random.random(60) < 0.7) & np.isin(truth, list(known))
-        guess = np.where(right, truth, random.choice(list(known), 60))
-        files.append(write(f"{name}.csv", zip(range(60), truth, guess, strict=True)))
-    return files
-
-
-def test_it_is_refused_with_the_way_out(classes, capsys):
-    for command in (["compare", "--task", "classification"], ["compare"]):
-        said = refused_in_a_line(capsys, *command, *classes, "-m", "F1(macro)")
-        assert "F1(macro) of two is undefined (class c: it was never predicted)" in said
-        assert HINT in said
-        out = printed(capsys, *command, *classes, "-m", "F1(macro, undefined=0)").out
-        assert "F1(macro, undefined=0)" in out
-    said = printed(capsys, "eval", "--task", "classification", *classes, "-m", "F1(macro)").err
-    assert said.count(HINT) == 1
+    rows = {name: [guess[n % 10] for n in range(30)] for name, guess in guesses.items()}
+    for one in record["systems"]:
+        theirs = metrics.f1_score(list("abc" * 10), rows[one["name"]], average="macro")
+        assert one["estimate"] == pytest.approx(theirs, rel=1e-12)
+    said = printed(capsys, "eval", "--task", "classification", *files, "-m", "F1(macro)").err
+    assert said.count(hint) == 1
     assert "F1(macro) of (majority class) does not exist: class b: it was never predicted\n" in said
 
 
-def test_counted_as_0_it_is_what_scikit_learn_has(classes):
-    several = [heldout.read_class_predictions(path)[0] for path in classes]
-    theirs = {
-        "precision": metrics.precision_score,
-        "recall": metrics.recall_score,
-        "F1": metrics.f1_score,
-    }
-    names = [f"{name}({average})" for name in theirs for average in ("macro", "weighted")]
-    for name in names:
-        measure = name.replace(")", ", undefined=0)")
-        found = heldout.compare(several, measure)
-        family, average = re.findall(r"\w+", name)
-        for one, system in zip(several, found.systems, strict=True):
-            known = np.array(one.classes)
-            truth, guess = known[one.truth], known[one.predicted]
-            expected = theirs[family](truth, guess, average=average, zero_division=0)
-            assert system.mean.estimate == pytest.approx(expected, rel=1e-12), name
-    counted = heldout.compare(several, "F1", undefined=0)
-    assert counted.systems == heldout.compare(several, "F1(macro, undefined=0)").systems
-
-
-def test_the_name_says_it_and_can_be_read_back():
-    [measure] = heldout.parse_measures(["F(beta=2, weighted)"], "classification", undefined=0)
-    assert str(measure) == "F(beta=2, weighted, undefined=0)"
-    assert heldout.parse_measures([str(measure)], "classification") == [measure]
-    plain = heldout.parse_measures(["MCC", "accuracy"], "classification", undefined=0)
-    assert list(map(str, plain)) == ["MCC(undefined=0)", "accuracy"]
-    for value in (1, 0.5):
-        with pytest.raises(heldout.HeldoutError, match="expected 0"):
-            heldout.parse_measures(["F1"], "classification", undefined=value)
-        with pytest.raises(heldout.HeldoutError, match=r"undefined=.*: expected 0"):
-            heldout.parse_measures([f"F1(undefined={value})"], "classification")
-    with pytest.raises(heldout.HeldoutError, match="accuracy has no parameter"):
-        heldout.parse_measures(["accuracy(undefined=0)"], "classification")
-
-
-def test_experiments_take_the_measure():
-    rows, labels = np.zeros((30, 1)), np.array(list("abc") * 10)
-    systems = {"first": DummyClassifier(strategy="constant", constant="a")}
-    fields = {"task": "classification", "data": (rows, labels), "systems": systems}
-    bare = heldout.Experiment(**fields, measures=["F1(macro)"]).run()
-    said = bare.estimate("first")["reason"]
-    assert said.endswith("; F1(macro, undefined=0) counts such a class as 0, like scikit-learn")
-    counted = heldout.Experiment(**fields, measures=["F1(macro, undefined=0)"]).run()
-    assert 0 < counted.estimate("first")["value"] < 0.3
+def test_notes_of_predictions_are_beside_the_result(capsys):
+    rows = [(name, n, n % 2, n % 3 % 2, "g", n // 8) for name in "AB" for n in range(24)]
+    write("g.csv", rows, "system,unit,truth,prediction,group,fold")
+    code = "[crossing-groups]"
+    table, tsv = (printed(capsys, "compare", "g.csv", "-f", kind) for kind in ("table", "tsv"))
+    assert (table.out.count(code), table.err.count(code)) == (1, 0)
+    assert (tsv.out.count(code), tsv.err.count(code)) == (0, 1)
+    assert printed(capsys, "eval", "g.csv").err.count(code) == 1
+    assert [one["code"] for one in parsed(capsys, "eval", "g.csv")["warnings"]] == [code[1:-1]]
 
 
 def test_the_documentation_shows_what_is_printed(capsys):

@@ -1,7 +1,6 @@
 """The command run: what it prints and keeps, code of the user's, and that it survives a kill."""
 
 import json
-import math
 import os
 import shutil
 import signal
@@ -10,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import heldout
@@ -145,43 +143,6 @@ def test_json_has_everything(capsys):
     assert manifest["settings"]["seed"] == 3
 
 
-def test_without_a_file(capsys):
-    systems = ("--system", "bm25(k1=0.5:3:3, b=0.75)", "--system", "ql=ql-jm(lambda=0.1,0.5)")
-    for by in ("query", "document", "both"):
-        found = results(capsys, *SMALL, *systems, "--by", by, "--folds", "2", "-m", "nDCG@10")
-        assert found.systems == ("bm25", "ql")
-        assert [one["points"] for one in found.summary] == [3, 2]
-        assert found.manifest["settings"]["by"] == by
-        assert found.to_frame().columns[:3] == ["system", "repeat", "fold"]
-
-
-@pytest.mark.parametrize("by", ["query", "document"])
-def test_train_validation_and_test(capsys, by):
-    """Parameters are chosen on the validation part: neither on the training nor the test part."""
-    plan = ("--hold-out", "0.3", "--validation", "0.4", "--seed", "2", "--by", by)
-    command = ("run", *SMALL, "--system", "bm25(k1=0.1:3:4, b=0,0.5,1)", *plan, "-o", "out")
-    words = " ".join(printed(capsys, *command).out.split())
-    assert "parameters tuned for nDCG@10 on the validation part of each." in words
-    found = heldout.Results.read("out")
-    sides = found.splits.filter(side="validation")
-    assert len(sides) > 0
-    if by == "document":
-        return
-    printed(capsys, "report", "out", "-o", "page.html", "--quiet")
-    assert "on the validation part of each" in Path("page.html").read_text(encoding="utf-8")
-    whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="small.qrels")
-    index, measure = heldout.Index.build(whole), heldout.parse_measure("nDCG@10")
-    (chosen,) = found.folds["number"].to_list()
-    means = []
-    for point in found.manifest["settings"]["systems"][0]["points"]:
-        run = heldout.search(index, whole.queries, heldout.Model.make("bm25", **point))
-        scores = heldout.evaluate(whole.qrels, run, measure).scores(measure)
-        inside = [name in set(sides["unit"]) for name in scores.units]
-        means.append(scores.values[inside, 0].mean())
-    assert chosen == int(np.argmax(means))
-    assert found.folds["train"][0] == pytest.approx(max(means))
-
-
 def test_a_dry_run_runs_nothing(here, capsys):
     said = printed(capsys, "run", "experiment.toml", "--dry-run", "-o", "out").out
     assert "BM25: 80 settings × 3 splits" in said
@@ -203,13 +164,6 @@ def test_a_dry_run_runs_nothing(here, capsys):
     assert "in all; loaded sklearn.preprocessing, mine.py; nothing was run\n" in said
 
 
-def test_printed_results_name_no_option_of_the_command(collection):
-    systems = {f"s{n}": f"bm25(k1={n})" for n in range(1, 5)}
-    said = str(heldout.Experiment(collection=collection, systems=systems).run())
-    assert "s1 has the highest nDCG@10 of 4 systems on held-out queries" in said
-    assert "--" not in said
-
-
 # Code of the user's
 
 
@@ -222,37 +176,6 @@ def test_a_function_with_parameters(capsys):
         (one,) = parsed(capsys, "run", "small", "--system", system, "--folds", "3")["systems"]
         assert (one["name"], one["points"], one["tuned"]) == expected
     assert one["ship"]["power"] == 0.4
-
-
-def test_comparable_scores_are_said_in_the_text(capsys):
-    folds = ("--by", "document", "--folds", "2")
-    merged = "my.py:rank(power=0,1, comparable=true)"
-    found = results(capsys, "small", "--system", merged, *folds)
-    (described,) = found.manifest["settings"]["systems"]
-    assert described["comparable"] is True
-    printed(capsys, "run", "out", "-o", "again", "--quiet")
-    assert heldout.Results.read("again").summary == found.summary
-    alone = merged.replace("true", "false")
-    (other,) = parsed(capsys, "run", "small", "--system", alone, *folds)["systems"]
-    estimand = found.summary[0]["estimates"][0]["estimand"]
-    assert other["estimates"][0]["estimand"] != estimand
-
-
-def test_measures_of_rankings_and_of_numbers(here, capsys):
-    runs = ("small.qrels", "bm25.run", "ql-jm.run")
-    assert "nDCG@3" in json.dumps(parsed(capsys, "eval", *runs, "-m", "my.py:Short"))
-    scaled = ("-m", "my.py:FirstGrade(scale=2)@5")
-    compared = parsed(capsys, "compare", *runs, *FIRST_GRADE, *scaled)
-    assert [record["measure"] for record in compared] == ["FirstGrade", "FirstGrade(scale=2)@5"]
-    first, second = (record["systems"][0]["estimate"] for record in compared)
-    assert 0 < 2 * first == second
-    assert heldout.parse_measure("FirstGrade").range == (-math.inf, math.inf)
-    parsed(capsys, "compare", *runs, "-m", "my.py:cost")  # which is decorated
-    measure = heldout.parse_measure("Cost")
-    assert (measure.range, measure.higher_is_better) == ((0, 9), False)
-    (here / "n.csv").write_text("unit,truth,prediction\na,1.5,2.0\nb,2.5,1.0\nc,0.5,0.6\n")
-    record = parsed(capsys, "eval", "n.csv", "-m", "my.py:worst")
-    assert record["systems"][0]["measures"]["worst"]["value"] == -1.5
 
 
 def test_results_with_own_measures_are_repeated_and_read_without_their_code(here, capsys):
@@ -283,29 +206,6 @@ main(["eval", "small.qrels", "bm25.run", "-m", "Cost"])
     assert (done.returncode, done.stderr.count("Traceback")) == (2, 0), done.stderr
     assert (here / "page.html").exists()
     assert (here / "chart.json").exists()
-
-
-def test_results_of_predictions_with_an_own_measure(here, capsys):
-    rows = "".join(f"r{n},{n % 7},{n % 7 * 1.5 + n % 4}\n" for n in range(60))
-    (here / "table.csv").write_text(f"id,x,y\n{rows}")
-    (here / "e.toml").write_text("""
-task = "regression"
-measures = ["my.py:worst"]
-data = {file = "table.csv", target = "y", features = ["x"], id = "id"}
-plan = {folds = 3}
-systems = [
-  {name = "a", estimator = "sklearn.linear_model:Ridge"},
-  {name = "b", estimator = "sklearn.tree:DecisionTreeRegressor"},
-]
-""")
-    found = results(capsys, "e.toml")
-    code = """
-import heldout
-results = heldout.Results.read("out")
-print(results.split_values("a"), results.compare().claims[0].adjusted)
-"""
-    done = process(code=code)
-    assert done.stdout == f"{found.split_values('a')} {found.compare().claims[0].adjusted}\n"
 
 
 # Files of the current folder are data: none of them runs as a module of this program

@@ -151,15 +151,6 @@ def test_a_comparison_in_which_one_was_tuned_says_so(capsys):
     assert several["comparisons"][0]["baseline"] == "tuned"
 
 
-def test_a_query_that_a_run_lacks_counts():
-    lines = Path("plain.run").read_text().splitlines(keepends=True)
-    Path("plain.run").write_text("".join(one for one in lines if not one.startswith("q07 ")))
-    results = heldout.Experiment(
-        collection={"qrels": "qrels.txt"}, systems=["t=runs/lambda=*.run", "plain.run"]
-    ).run()
-    assert [one["estimates"][0]["n_queries"] for one in results.summary] == [40, 40]
-
-
 def test_judgements_alone_are_split(capsys):
     folds = ("--by", "query", "--folds", "4", "--assignments", "folds.tsv")
     printed(capsys, "split", "qrels.txt", *folds)
@@ -167,21 +158,3 @@ def test_judgements_alone_are_split(capsys):
     run(capsys, *LAMBDA, "--folds", "4", "-o", "drawn")
     first, second = (Path(one, "values.parquet").read_bytes() for one in ("given", "drawn"))
     assert first == second
-
-
-def test_the_lists_of_all_files_of_a_system_are_kept():
-    """With repeats a query is in several files, here with other documents in each."""
-    queries = [f"q{number:02}" for number in range(40)]
-    plan = KFold(4, repeats=2)
-    for split in plan.splits(heldout.read_qrels("qrels.txt").queries, "query"):
-        held = [query for query, out in zip(queries, split.test, strict=True) if out]
-        names = [f"r{split.key.repeat}-{at}" for at in range(12)]
-        Run.of({query: dict.fromkeys(names, 1.0) for query in held}).write(
-            f"runs/{str(split.key).replace('/', '-')}.run"
-        )
-    results = heldout.Experiment(
-        collection={"qrels": "qrels.txt"}, systems=["x=runs/{split}.run"], plan=plan
-    ).run()
-    for key, ranked in results.runs("x").items():
-        assert {doc[:2] for doc in ranked.docs.tolist()} == {str(key)[:2]}
-        assert len(ranked.docs) == 10 * len(ranked.queries)

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from commands import COMMAND, COMMANDS, ended, printed, process
-from heldout.data.atomic import made_folder
-from heldout.errors import InputError
 
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
@@ -109,25 +107,6 @@ def test_a_file_on_a_full_disk(here, capsys, line):
         with largest_file(20):
             is_one_line(*ended(capsys, *words[:-1], "-q", "-o", name)[1:])
         assert {path: path.stat().st_mtime_ns for path in here.iterdir()} == before
-
-
-def fail_in(folder):
-    with made_folder(folder) as place:
-        (place / "half").write_text("of it")
-        raise ZeroDivisionError
-
-
-def test_a_folder_is_made_and_goes_if_something_fails(tmp_path):
-    with pytest.raises(ZeroDivisionError):
-        fail_in(tmp_path / "a" / "b")
-    assert [*tmp_path.iterdir()] == []
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "file").write_text("")
-    with pytest.raises(ZeroDivisionError):
-        fail_in(tmp_path / "mine")
-    assert (tmp_path / "mine" / "file").exists()
-    with pytest.raises(InputError, match="file: the folder cannot be created"):
-        fail_in(tmp_path / "mine" / "file")
 
 
 # Processes and their streams

@@ -17,7 +17,6 @@ import pytest
 
 import heldout
 from commands import COMMANDS, flags_of, printed
-from heldout.cli import main
 from heldout.compiled import cache_folder
 from heldout.data import pydocs
 from heldout.data.pydocs import walk_docstrings
@@ -76,30 +75,22 @@ def test_commands_print_what_is_shown(block, tmp_path, monkeypatch, capsys):
 
 
 @pytest.fixture
-def lecture_files(tmp_path, monkeypatch):
+def lecture_files(here):
     """The files that the terms of a lecture name."""
-    monkeypatch.chdir(tmp_path)
-    main(["demo", "--files", "--quiet"])
     for name, source in {
         "Q": "qrels.txt",
         "A": "baseline.run",
         "B": "improved.run",
-        "human.qrels": "qrels.txt",
         "other.qrels": "machine.qrels",
+        "classes.csv": "weak.csv",
+        "output.txt": "a.txt",
     }.items():
-        shutil.copy(tmp_path / "example" / source, tmp_path / name)
-    rows = [(at, at % 2, 1 / (at + 2)) for at in range(8)]
-    classes = [f"{at},{'no' if odd else 'yes'},{p},{1 - p}\n" for at, odd, p in rows]
-    for name, lines in {
-        "C": (tmp_path / "A").read_text().splitlines(keepends=True)[::2],
-        "docs.jsonl": [f'{{"id": "d{n}", "text": "how to sort an array {n}"}}\n' for n in range(9)],
-        "classes.csv": ["unit,truth,prob_yes,prob_no\n", *classes],
-        "numbers.csv": ["unit,truth,prediction\n", *(f"{at},{at + p},{at}\n" for at, _, p in rows)],
-        "references.txt": ["the cat is on the mat\n", "there is a dog here\n"],
-        "output.txt": ["the cat is on a mat\n", "there is the dog here\n"],
-        "logprobs.jsonl": ['{"logprobs": [-0.1, -2.3]}\n', '{"logprobs": [-1.5]}\n'],
-    }.items():
-        (tmp_path / name).write_text("".join(lines))
+        shutil.copy(here / source, here / name)
+    lines = (here / "A").read_text().splitlines(keepends=True)
+    (here / "C").write_text("".join(lines[::2]))
+    lines = [f'{{"id": "d{n}", "text": "how to sort an array {n}"}}\n' for n in range(9)]
+    (here / "docs.jsonl").write_text("".join(lines))
+    (here / "logprobs.jsonl").write_text('{"logprobs": [-0.1, -2.3]}\n{"logprobs": [-1.5]}\n')
 
 
 @pytest.mark.usefixtures("small_pydocs", "lecture_files")

@@ -2,12 +2,9 @@
 
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 import heldout
-from heldout.experiment.studies.bias import BiasRow, BiasStudy, StudySettings
 
 EVIL = '"><img src=x onerror=alert(1)>'
 ALLOWED = {
@@ -58,19 +55,6 @@ def test_a_comparison_is_an_answer_a_table_and_a_picture():
     assert "AP of each system." not in texts
 
 
-def test_a_comparison_prints_a_few_lines():
-    pair = heldout.compare(heldout.Scores.of(PAIR, "AP"))
-    assert repr(pair) == "<Comparison of A, B in AP on 3 units>"
-    lines = str(pair).splitlines()
-    low, high = pair.claims[0].difference.low, pair.claims[0].difference.high
-    assert lines[0] == (
-        "No significant difference between B and A: AP 0.3667 vs 0.2333, difference +0.1333, "
-        f"95% CI [{low:+.4f}, {high:+.4f}], p = 0.5000."
-    )
-    assert lines[1].startswith("3 units: 2 won, 0 tied, 1 lost")
-    assert any(line.startswith("Test: Fisher's randomization test (two-sided") for line in lines)
-
-
 def test_results_say_which_system_is_better_and_draw_the_difference(results):
     texts = read(results)
     (claim,) = [one for one in texts if " on queries not used for tuning: AP " in one]
@@ -78,57 +62,6 @@ def test_results_say_which_system_is_better_and_draw_the_difference(results):
     assert "ql-jm" in claim
     assert "Difference in AP." in texts
     assert f"{results.value('bm25', 'AP'):.4f}" in texts
-
-
-def test_results_of_estimators_are_a_table_too():
-    generator = np.random.default_rng(0)
-    x = generator.normal(size=(60, 2))
-    found = heldout.Experiment(
-        task="classification",
-        data=(x, (x[:, 0] + generator.normal(size=60) > 0).astype(int)),
-        systems={"logistic": (LogisticRegression(), {"C": [0.1, 1.0]})},
-        measures=["accuracy"],
-        plan=heldout.KFold(3),
-    ).run()
-    shown = Reader(found._repr_html_())
-    assert f"{found.value('logistic'):.4f}" in shown.texts
-    keys = [one.key for one in heldout.charts(found)]
-    assert {"forest", "tuning", "optimism", "roc", "calibration"} <= set(keys)
-
-
-def test_a_bias_study_is_a_table_and_a_chart():
-    row = BiasRow("pooled", 0.02, 0.01, 0.05, 0.95, 0.52, 0.5, True)
-    settings = StudySettings(heldout.parse_measure("AP"), draws=2)
-    means = ((0, 0, "pooled", 0.5, 0.5),)
-    queries = ((0, 0, "pooled", 0.5, 0.4, 0.2),)
-    study = BiasStudy(settings, (row,), 10, 10, means, queries, 0.0)
-    assert {"+0.0200", "95.0%"} <= set(read(study))
-    assert [one.key for one in heldout.charts(study)] == ["bias", "bias-means", "bias-queries"]
-
-
-def test_frames_of_both_libraries_come_back():
-    pd = pytest.importorskip("pandas")
-    ranked = pd.DataFrame({"qid": ["1", "2"], "docno": ["x", "y"], "score": [0.5, 2.0]})
-    judged = pd.DataFrame({"qid": ["1", "2"], "docno": ["x", "z"], "label": [1, 1]})
-    run, qrels = heldout.Run.of(ranked), heldout.Qrels.of(judged)
-    back = run.to_frame("pandas")
-    assert isinstance(back, pd.DataFrame)
-    assert back.to_dict("list") == {
-        "query_id": ["1", "2"],
-        "doc_id": ["x", "y"],
-        "rank": [1, 1],
-        "score": [0.5, 2.0],
-    }
-    assert list(qrels.to_frame("pandas").columns) == ["query_id", "doc_id", "relevance"]
-    shown = heldout.evaluate(judged, {"mine": ranked}, "AP").to_frame("pandas")
-    assert shown.to_dict("list") == {
-        "system": ["mine"] * 2,
-        "unit": ["1", "2"],
-        "measure": ["AP"] * 2,
-        "value": [1.0, 0.0],
-    }
-    with pytest.raises(heldout.InputError, match="expected polars or pandas"):
-        run.to_frame("arrow")
 
 
 def test_one_chart_by_its_name(results, tmp_path):

@@ -3,15 +3,12 @@
 import pickle
 from dataclasses import replace
 
-import pytest
-
-from heldout import KFold, Note, Scores, compare
+from heldout import Note, Scores, compare
 from heldout.notes import distinct
 from heldout.report import tables, text
 from heldout.report.comparison import comparisons_markdown, comparisons_text
 from heldout.report.page import page
 from heldout.report.page.render import tables_page
-from heldout.resample.plan import ResamplingWarning
 
 FEW = Note("few-units", "only 5 units: little can be shown")
 SPLIT = Note("split", "the split is test", "info", 2)
@@ -66,12 +63,3 @@ def test_a_note_is_shown_once_in_an_output():
         shown = write([comparison("AP"), comparison("RR", notes=[SPLIT])])
         assert shown.count("one-tail") == shown.count("[split") == 1
         assert "split" not in write([comparison("RR", notes=[SPLIT])], quiet=True)
-
-
-def test_warnings_of_plans_carry_the_note():
-    with pytest.warns(ResamplingWarning) as caught:
-        splits = KFold(5, stratify=["a"] * 8 + ["b"] * 2).splits(list("0123456789"))
-    assert caught[0].message.note == splits.notes[0]
-    assert splits.notes[0].code == "small-strata"
-    again = copied(caught[0].message)
-    assert (again.note, str(again)) == (splits.notes[0], splits.notes[0].text)

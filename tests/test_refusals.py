@@ -9,11 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from commands import COMMANDS, printed, process, refused, refused_in_a_line
-from heldout import Collection, Run, export_collection
+from commands import COMMANDS, process, refused, refused_in_a_line
+from heldout import Collection, export_collection
 from heldout.cli.index import parser as index_parser
 from heldout.errors import InputError
-from heldout.retrieve.models import MODELS
 
 RUNS = "qrels.txt baseline.run improved.run"
 EVAL = f"eval {RUNS}"
@@ -37,26 +36,18 @@ REFUSED = {
     "eval": {
         "eval": "--help",
         "eval qrels.txt": "at least one run",
-        "eval nowhere baseline.run": "nowhere: no such file",
         "eval qrels.txt small": "small is a directory",
         "eval small.qrels strange.run": "no query in common: the run has MS-17, MS-18, the qrels "
         "have q00",
-        "eval small.qrels strange.run -f trec": "no query in common",
         "eval small.qrels other.run another.run --intersection": "no judged query is in all runs",
         "eval baseline.run qrels.txt": "6 fields, expected 4: query iteration document grade. No "
         "line is as expected: are the arguments swapped? Judgements come first, then runs.",
         "eval qrels.txt baseline.run baseline.run": "are the same file: leave one out",
-        "eval qrels.txt baseline.run ./baseline.run -f trec": "./baseline.run are the same file",
         "eval qrels.txt baseline.run link.run": "baseline.run and link.run are the same file",
         "eval old.csv old.csv": "old.csv and old.csv are the same file",
-        f"{EVAL} -f excel": "--format excel: expected one of",
         f"{EVAL} --ties random": "--ties random: expected one of",
         f"{EVAL} --ties doc": "--ties doc: did you mean docid-desc?",
-        f"{EVAL} -M 0": "--depth 0: expected a positive integer",
-        f"{EVAL} -M ten": "--depth ten: expected a positive integer",
         f"{EVAL} -l high": "--rel high: expected 0 or a positive integer",
-        f"{EVAL} -l -1": "--rel -1: expected 0 or a positive integer",
-        f"{EVAL} --frobnicate": "unknown option --frobnicate: see heldout eval --help",
         f"{EVAL} --depht 3": "unknown option --depht: did you mean --depth?",
         f"{EVAL} --hold-out 1": "--hold-out is an option of heldout run, split, not of",
         f"{EVAL} --gate better": "--gate is an option of heldout compare",
@@ -65,97 +56,51 @@ REFUSED = {
         f"{EVAL} -f trec --intersection": "--format trec averages",
         f"{EVAL} -f parquet": "name a file with -o FILE",
         f"{EVAL} -o nowhere/out": "nowhere/out: cannot be written",
-        f"{EVAL} -o .": "is a directory",
-        f"{EVAL} -m F": "F needs a cutoff, for example F@10",
-        f"{EVAL} -m nDCG@0": "a cutoff must be a positive integer",
-        f"{EVAL} -m P@1.2.3": "cannot read 'P@1.2.3'",
-        f"{EVAL} -m 'AP(depth=3)'": "AP has no parameter 'depth'",
-        f"{EVAL} -m 'AP(rel=1e999)'": "expected an integer",
         f"{EVAL} -m relstring -f parquet -o out": "RelString",
         f"{EVAL} -m nDGC@10": "unknown measure 'nDGC@10' of ranking: did you mean nDCG@10",
-        f"{EVAL} -m mapp": "did you mean AP",
-        f"{EVAL} -m ndcg10": "did you mean nDCG@10?",
         f"{EVAL} -m recall@10,P@5": "separate measures with spaces",
         f"{EVAL} -m nDCG@10 -f trec": "'nDCG@10' is not a measure of trec_eval: expected its",
-        f"{EVAL} -m ndcg.1=2,1=3 -f trec": "ndcg.1=2,1=3: 1 is given twice",
-        f"{EVAL} -m ndcg.1=-2 -f trec": "grade 1 has a negative gain (-2)",
-        f"{EVAL} -m prefs -f trec": "prefs is not supported",
-        f"{EVAL} -m prefs": "prefs is not supported",
         f"{EVAL} --positive x": "--positive is for predicted",
         f"{EVAL} --assume-random": "--assume-random goes with --machine",
         f"eval {MACHINE} --per-unit": "--per-unit does not go with --machine",
-        f"eval {MACHINE} -f trec": "--format trec does not go with --machine",
         f"{OWN}gone": "my.py has no 'gone'",
         f"{OWN}number": "number: expected a function, or a Measure",
-        f"{OWN}Short@5": "Short@5: expected a function, or a Measure with nothing after it",
-        "eval qrels.txt baseline.run -m nowhere.py:x": "nowhere.py: no such file",
-        "eval old.csv -m RMSE": "unknown measure 'RMSE'",
         "eval old.csv --positive maybe": "--positive maybe: no such class",
-        "eval old.csv -m 'ECE(bins=0)'": "bins=0: expected an integer of at least 1",
-        "eval old.csv -m 'F1(class=maybe)'": "no such class",
         "eval old.csv --threshold 0.3": "--threshold 0.3 needs scores",
-        "eval old.csv -f trec": "--format trec is for runs",
-        "eval no.csv --task classification": "no such file",
         "eval numbers.csv --ties input": "--ties is for runs, not for predicted num",
         "eval weak.csv more/weak.csv": "duplicate system name weak",
         "eval wide.csv baseline.run": "needs a header: query_id",
     },
     "compare": {
         "compare qrels.txt": "at least one run",
-        "compare qrels.txt baseline.run": "at least two",
         "compare missing too -o no/page.html": "create it first",
         "compare missing too --collection pydocs": "--collection goes with an HTML report",
         "compare nowhere.csv --ledger qrels.txt": "qrels.txt:1: not an evaluation in a ledger",
         "compare --scores scores.csv old.csv new.csv": "not both",
-        "compare --scores nowhere.csv": "no such file",
-        "compare --scores old.csv --task regression": "--task is for runs and",
         "compare --scores scores.csv -m AP -m RR": "-m names 2 measures: give one -m and one table",
         "compare --scores long.csv": "long.csv:2: the unit is missing",
         "compare --scores scores.csv --gate better": "name it with --baseline",
-        "compare --scores number.csv": "no column of unit ids",
-        "compare --scores numbered.csv --unit number": "column n looks like ids",
         "compare --scores tiny.csv": "differ by less than 1e-100 everywhere: scale the scores\n",
-        f"{COMPARE} --magic": "unknown option --magic",
         f"{COMPARE} --test magic": "unknown test 'magic'",
         f"{COMPARE} --baseline magic": "no system 'magic'",
-        f"{COMPARE} --level 2": "--level 2",
         f"{COMPARE} --level 0.05": "did you mean 0.95?",
         f"{COMPARE} --data=": "--data: expected a name",
         f"{COMPARE} --ledger nowhere/l.jsonl": "create it first",
-        f"{COMPARE} --ledger .": "not a file",
         f"{COMPARE} --ledger my.py -o out.txt": "not an evaluation in a ledger",
-        f"{COMPARE} --ledger l.jsonl -o nowhere/out.txt": "nowhere",
         f"{COMPARE} --ledger l.jsonl --baseline magic": "magic",
         f"{COMPARE} --unit qid": "--unit is for tables of scores",
         f"{COMPARE} --lower-is-better": "--lower-is-better is for tables of scores",
-        f"{COMPARE} --by-unit": "--by-unit is for predicted classes",
-        f"{COMPARE} -m relstring": "RelString has no mean over queries",
-        f"{COMPARE} -m GMAP": "GMAP has no mean over queries: compare another, such as AP",
         f"{COMPARE} -m NumRet -m AP": "NumRet has no better or worse",
-        f"{COMPARE} -m Judged@10": "Judged@10 has no better or worse",
         f"{COMPARE} -f junit": "add --gate",
-        f"{COMPARE} -f parquet": "name a file with -o FILE",
         f"{COMPARE} -f html": "name it with -o FILE",
         f"{COMPARE} --margin 0.1": "--margin goes with --gate",
         f"{GATE} non-inferior": "--gate non-inferior needs --margin X",
         f"{GATE} better --margin -1": "expected 0 or more",
-        f"{GATE} equivalent --margin 0": "expected a number above 0",
-        f"{GATE} equivalent --margin 1 --level 0.5": "above 0.5",
-        f"{GATE} equivalent --margin 1 --test sign": "is about ranks or signs",
-        f"{GATE} equivalent --margin 1 --test t --test-share 0.1": "treats folds as",
         f"{GATE} better --alternative less": "the gate better reads",
         f"compare {MACHINE} --test t": "uses human judgements alone",
         "compare old.csv": "one system cannot be compared",
         "compare old.csv other.csv": "the truth of unit u0 is x in other, but ",
-        "compare old.csv strangers.csv": "no unit in common",
         "compare old.csv new.csv --test-share 0.1": "--test-share",
-        "compare old.csv new.csv --intersection": "--intersection",
-        "compare weak.csv strong.csv -m nDCG@10": "unknown measure 'nDCG@10'",
-        "compare numbers.csv --positive 1": "for predicted classes",
-        "compare weak.csv strong.csv --by-unit -m MCC --test wilcoxon": "a test of means",
-        "compare weak.csv strong.csv --by-unit -m MCC --correction tukey": "a test of means",
-        "compare weak.csv strong.csv noise.csv --gate better": "needs a baseline",
-        "compare one-class.csv one-class-2.csv -m MCC": "MCC of one-class is undefined (all units",
     },
     "power": {
         "power": "or --scores FILE",
@@ -165,60 +110,36 @@ REFUSED = {
         "power --sd 1 qrels.txt baseline.run": "not both",
         "power --task text a.txt b.txt": "texts cannot be planned from",
         "power qrels.txt baseline.run": "one system (baseline)",
-        "power qrels.txt baseline.run baseline.run": "are the same file: leave one out",
-        f"{POWER} -m P@5,AP": "separate measures with spaces",
     },
     "run": {
         "run": "the following arguments are required: INPUT",
         "run experiment.toml --resume": "--resume needs the folder",
         "run experiment.toml -o x --resume --force": "give one of them",
         "run experiment.toml --by query": "--by is for systems (--system)",
-        "run experiment.toml --seed 0": "--seed is for systems (--system)",
-        "run experiment.toml -m AP": "--measure is for systems (--system)",
         "run experiment.toml --folds 3": "not for an experiment file, in which it is a field",
         "run docs.jsonl": "name systems to run with --system",
         "run nowhere.toml": "nowhere.toml: cannot be read",
-        "run nowhere --system bm25": "nowhere",
-        "run broken.toml --system bm25": "broken.toml: the documents 'x.dat' do not exist",
         f"{RUN} --system bm26": "is not a model, a file or a function",
         f"{RUN} --by document --method magic": "--method: should be 'pooled', 'per-fold'",
         f"{RUN} --system 'my.py:rank(power)'": "--system: my.py:rank: 'power' is not a parameter",
-        f"{RUN} --system my.py:gone": "my.py has no 'gone'",
-        f"{RUN} --system 'my.py:rank(comparable=maybe)'": "expected true or false",
         f"{RUN} --system 'my.py:rank(power=1,2)' --by document --folds 2": "rank(comparable=true)",
         f"{RUN} -m my.py:gone": "--measure: my.py has no 'gone'",
         f"{RUN} --machine machine.qrels --by document": "leave it out",
         "run small --machine machine.qrels": "--machine is for systems (--system)",
-        "run small --assume-random": "--assume-random goes with --machine",
-        "run qrels.txt": "name systems to run with --system",
         "run qrels.txt --system 'runs/nu=*.run'": "'runs/nu=*.run' is not a model, a file",
         "run qrels.txt --system bm25": "bm25 searches documents, but only judgements",
-        "run gone.txt --system 't=*e*.run'": "gone.txt",
-        "run baseline.run --system 't=*e*.run'": "baseline.run",
         f"{JUDGED} --folds 51": "51 folds but only 50 queries",
-        f"{JUDGED} --folds 1": "--folds 1: expected",
-        f"{JUDGED} --seed -1": "--seed: should be greater than or equal to 0",
-        f"{JUDGED} --leave-one-out --folds 5": "exclude each other",
-        f"{JUDGED} --leave-one-out --stratify x": "--stratify: goes with plans of kind",
         f"{JUDGED} --bootstrap 3 --repeats 2": "--repeats: goes with plans of kind",
         f"{JUDGED} --folds-file gone": "gone: no such file",
-        f"{JUDGED} -m NumQ": "--measure: NumQ has no mean over queries",
-        f"{JUDGED} -m ndcg10": "--measure: unknown measure 'ndcg10': did you",
-        f"{JUDGED} -m P@5,AP": "separate measures with spaces",
-        f"{JUDGED} --level 2": "--level",
         f"{JUDGED} -b plain": "--baseline: unknown system 'plain'",
-        f"{JUDGED} --system 'tuned=*d.run'": "--system: 2 systems are called 'tuned'",
         f"{JUDGED} --against 'none*.run'": "no run matches none*.run",
         "run qrels.txt --system 't=baseline.run(comparable=true)' --by document": "--by: with "
         "judgements alone only queries can be held out",
     },
     "report": {
-        "report nowhere": "has no results",
         "report small": "no manifest.json",
-        "report baseline.run": "has no results",
         "report results --collection c": "not the collection of the experiment",
         "report results -o no/x.html": "does not exist: create it",
-        "report results -o .": "is a folder: name a file",
         "report results -o report.pdf": "use one of .html",
         "report results --ledger no": "no such file",
     },
@@ -226,118 +147,65 @@ REFUSED = {
         CHART: "add one of forest,",
         f"{CHART} forest": "add -o chart.png",
         f"{CHART} forest -o f.jpg": "use one of .json, .html, .png, .svg, .pdf",
-        f"{CHART} forest -o picture": "no suffix",
-        f"{CHART} forest -o no/where/f.png": "cannot be written",
         f"{PICTURE} forrest": "no chart forrest; available: forest, pairs,",
-        f"{PICTURE} roc": "no chart roc; available: forest",
-        f"{PICTURE} tuning-3": "no chart tuning-3",
         f"{PICTURE} forest -m P@5": "P@5 was not computed: expected one of AP",
         "chart nowhere forest -o f.png": "no such file",
         "chart x.json bias -o f.png": "not the output of heldout study bias or heldout agree",
-        "chart more forest -o f.png": "has no results",
     },
     "split": {
         f"{SPLIT} --folds 13": "13 folds but only 12 queries",
-        f"{SPLIT} --folds 1": "--folds 1: expected",
         f"{SPLIT} --folds 3 --hold-out 0.2": "--folds and --hold-out exclude each other",
-        f"{SPLIT} --hold-out half": "expected a fraction or a number",
-        f"{SPLIT} --validation 0.2": "--validation goes with --hold-out",
         f"{SPLIT} --force": "--to and --force go with -o FOLDER",
-        f"{SPLIT} --json -o x": "a description is printed",
         f"{SPLIT} --leave-one-out --stratify relevance": "--stratify: goes with plans of kind",
         f"{SPLIT} --leave-one-out --seed 1": "nothing is random here",
-        f"{SPLIT} --folds-file queries.tsv --groups none": "--groups: goes with plans of kind",
         f"{SPLIT} --bootstrap 3 --assignments -": "does not assign every unit to one fold",
-        f"{SPLIT} --stratify kind": "--stratify kind is unknown: expected 'labels', 'relevance', ",
-        f"{SPLIT} --folds-file nowhere": "nowhere",
         f"{SPLIT} -o folds.csv": "for a table of folds use --assignments",
         "split small --sample 12": "expected fewer than the 12 queries",
         "split small --by both --test-ids queries.tsv": "--by both needs",
-        "split small --by both --groups queries.tsv": "one kind",
     },
     "collection": {
         "collection": "COLLECTION",
-        "collection gone": "gone: no such file or folder",
         "collection docs.jsonl": "has no queries: give a file of queries (--queries …)",
-        f"collection {SMALL} --encoding utf-16": "iconv",
-        f"collection {SMALL} --query-field narrative": "no field 'narrative'",
-        f"collection {SMALL} --fields abstract": "no field 'abstract'",
         "collection bad.tsv --queries queries.tsv": "bad.tsv:1: byte 0xff",
         f"collection {SMALL} --to beir": "--to and --force go with -o FOLDER",
-        f"collection {SMALL} --json -o x": "a description is printed",
         f"collection {SMALL} -o small": "overwrite it (--force)",
     },
     "index": {
         "index docs.jsonl": "-o FOLDER",
-        "index absent.jsonl -o x": "no such file",
         "index docs.jsonl --verify": "--verify is for an index",
-        "index docs.jsonl -o docs.jsonl/x": "cannot be written",
         "index docs.jsonl -o docs.jsonl --force": "is not an index",
         "index docs.jsonl -o small.index": "--force",
         "index docs.jsonl -o x --max-memory much": "expected a size such as 500MB",
-        "index docs.jsonl -o x --max-memory 10KB": "at least",
-        "index docs.jsonl -o x --jobs 0": "positive integer",
-        "index docs.jsonl -o x --stemmer klingon": "unknown stemmer 'klingon'",
-        "index docs.jsonl -o x --encoding nonsense": "nonsense",
         "index small.index -o x": "not for an index",
-        "index small.index --stemmer english": "not for an index",
         "index damaged.index --verify": "damaged.index: the index is damaged",
         "index cut.index": "cut.index/lengths.npy: the file of the index",
     },
     "search": {
         f"{SEARCH} --model bm26": "unknown model 'bm26': expected one of bm25",
-        f"{SEARCH} --model 'bm25(k1'": "not a model",
         f"{SEARCH} --model 'bm25(mu=3)'": "bm25 has no parameter mu; it has k1, b and k3",
-        f"{SEARCH} --model 'bm25(b=2)'": "outside 0 to 1",
-        f"{SEARCH} -k 0": "positive integer",
         f"{SEARCH} --index absent.index": "absent.index: not an index of heldout",
-        f"{SEARCH} --index small.qrels": "small.qrels: not an index of heldout",
         f"{SEARCH} --index small.index --stop english": "has its analyzer",
-        f"{SEARCH} -o nowhere/a.run": "cannot be written",
-        f"{SEARCH} --query red": "shows documents, no run",
         # The ids, the number of documents and their lengths are the same: only the text tells.
         "search reworded.jsonl --queries queries.tsv --index small.index": "is not an index of the "
         "documents that reworded.jsonl has now",
-        "search docs.jsonl --query red -o a": "shows documents, no run",
         "search docs.jsonl --query zeppelin": "no document has a word",
-        "search docs.jsonl --query ...": "no document has a word",
-        "search docs.jsonl --query=": "no document has a word",
-        "search docs.jsonl --queries none.tsv -o a.run": "no document has a word",
         "search small.index": "give --queries FILE",
-        "search small.index --query a --index small.index": "not for an index",
-        "search small.index --queries queries.tsv --stop english": "not for an index",
         "search wide.parquet --query a": "column9, …",
     },
     "fuse": {
         "fuse bm25.run": "fusion needs two or more runs, got 1",
         "fuse bm25.run bm25.run": "bm25.run and bm25.run are the same file",
-        "fuse bm25.run third.run": "third.run",
         f"{FUSE} --how average": "--how average: expected one of rrf",
-        f"{FUSE} --norm minmax": "rrf uses ranks alone",
-        f"{FUSE} --how wsum": "wsum needs a weight per run",
         f"{FUSE} --how wsum --weights 1,2,3": "3 weights for 2 runs",
         f"{FUSE} --weights 1,x": "--weights 1,x: expected numbers such as",
-        f"{FUSE} --k nan": "k is nan: expected a number of at least 0",
-        f"{FUSE} --depth 0": "--depth 0: expected a positive integer",
         f"{FUSE} --json -o x.run": "give one of them",
         f"{FUSE} -o x.xlsx": "unknown suffix '.xlsx'",
     },
     "study": {
         "study variance small": "did you mean bias?",
         "study bias bare --draws 2": "has no judgements: give --qrels",
-        "study bias nowhere --draws 2": "nowhere",
         f"{STUDY} --fraction 0": "--fraction 0.0: expected greater than 0",
-        f"{STUDY} --fraction half": "--fraction half: expected a number",
-        f"{STUDY} --draws 1": "--draws 1: expected greater than or equal to 2",
-        f"{STUDY} --draws 0": "--draws 0: expected a positive integer",
-        f"{STUDY} --folds 1": "--folds 1: expected an integer of at least 2",
-        f"{STUDY} --folds 41": "too few for 41 folds",
-        f"{STUDY} --system bm26": "'bm26' is not a model",
-        f"{STUDY} --system 'bm25(c=1)'": "bm25 has no parameter c",
-        f"{STUDY} --system 'bm25(k1=abc)'": "k1 = 'abc' is not a number",
-        f"{STUDY} --system 'bm25(b=3)'": "b = 3 is outside 0 to 1",
         f"{STUDY} --system bm25.run": "a study needs a built-in model",
-        f"{STUDY} -m foo": "unknown measure 'foo'",
         f"{STUDY} --pre-split": "--pre-split needs ranges to tune",
         f"{STUDY} --figures docs.jsonl": "docs.jsonl: the folder cannot be created",
         f"{STUDY} -o nowhere/table.txt": "nowhere/table.txt: cannot be written",
@@ -351,17 +219,13 @@ REFUSED = {
     "list": {
         "list": "KIND",
         "list colours": "colours: expected one of measures, models, methods, charts",
-        "list measures --bad": "unknown option --bad",
         "list models bm25": "takes no names",
-        "list charts nowhere": "no such file",
     },
     "ledger": {
-        "ledger nowhere.jsonl": "no such file",
         "ledger qrels.txt": "qrels.txt:1: not an evaluation",
     },
     "demo": {
         "demo --files qrels.txt": "qrels.txt: the folder cannot be created",
-        "demo qrels.txt": "qrels.txt: the folder cannot be created",
     },
     "": {
         "": "no command",
@@ -378,18 +242,10 @@ def odd_files(here):
         "strange.run": "MS-17 Q0 a 1 1 t\nMS-18 Q0 a 1 1 t\n",
         "other.run": "q00 Q0 a 1 1 t\n",
         "another.run": "q01 Q0 a 1 1 u\n",
-        "human.qrels": "".join((here / "qrels.txt").read_text().splitlines(keepends=True)[:2000]),
         "long.csv": "system,unit,value\nA,,1\nA,,2\nB,b,1\n",
-        "numbered.csv": "number,n,A,B\n7,1,0.5,0.4\n8,2,0.1,0.3\n9,3,0.1,0.2\n",
-        "number.csv": "number,A,B\n7,0.5,0.4\n8,0.1,0.3\n9,0.1,0.2\n",
         "tiny.csv": "unit,old,new\n" + "".join(f"q{n},0,{n + 1}e-110\n" for n in range(4)),
         "other.csv": "unit,truth,prediction\nu0,x,no\nu1,yes,no\n",
-        "strangers.csv": "unit,truth,prediction\nx,no,no\ny,yes,no\n",
-        "one-class.csv": "unit,truth,prediction\n1,x,x\n2,x,x\n3,x,x\n",
-        "one-class-2.csv": "unit,truth,prediction\n1,x,x\n2,x,x\n3,x,x\n",
-        "broken.toml": 'prefix = "."\ndataset = "x"\ncorpus = "line.toml"\n',
         "x.json": '{"a": 1}',
-        "none.tsv": "q1\tzeppelin\n",
         "wide.csv": ",".join(f"c{n}" for n in range(60000)) + "\n" + ",".join("1" * 60000) + "\n",
         "more/weak.csv": (here / "strong.csv").read_text(),
         "reworded.jsonl": (here / "docs.jsonl").read_text().replace("stone", "paper"),
@@ -429,124 +285,56 @@ def test_every_command_refuses_something():
     assert set(REFUSED) == {*COMMANDS, ""}
 
 
-GOOD_RUN = "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0 t\n"
-GOOD_QRELS = "q1 0 a 1\nq2 0 b 1\n"
-BAD_RUNS = {
-    "truncated gz": (gzip.compress(GOOD_RUN.encode() * 50)[:-12], "damaged or truncated"),
-    "binary": (bytes(range(256)) * 20, ":1: not a text file (byte 0x00)"),
-    "picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "bad:"),
-    "NaN score": (b"q1 Q0 a 1 NaN t\n", ":1: score 'NaN' is not a finite number"),
-    "inf score": (b"q1 Q0 a 1 1 t\nq1 Q0 b 1 -inf t\n", ":2: score '-inf' is not a finite number"),
-    "duplicate": (GOOD_RUN.encode() + b"q1 Q0 a 3 0 t\n", ":3: document a appears twice"),
-    "5 columns": (GOOD_RUN.encode() + b"q1 Q0 c 3 0\n", ":3: 5 fields, expected 6: query Q0"),
-    "no number": (b"q1 Q0 a 1 high t\n", ":1: score 'high' is not a number"),
-    "empty": (b"", "bad is empty"),
-    "empty inside gz": (gzip.compress(b""), "bad is empty"),
-    "only comments": (b"# a\n# b\n", "bad has no rows"),
-    "not UTF-8": ("q1 Q0 é 1 1 t\n".encode("latin1"), ":1: byte 0xe9 is not UTF-8"),
-    "UTF-16": (GOOD_RUN.encode("utf-16"), "bad:1: this is UTF-16: "),
-    "JSON": (b'{"q1": {"a": 1.0}', "bad:1: not JSON"),
-    "CSV with a missing column": (b"query_id,doc_id,rank\nq1,a,1\n", "no column of scores"),
-    "broken parquet": (b"PAR1" + bytes(50) + b"PAR1", "the Parquet file cannot be read"),
-    "qrels instead": (GOOD_QRELS.encode(), "are the arguments swapped?"),
+BAD_RUNS = {  # readers have their own tables; here with the place of the file
+    gzip.compress(b"q1 Q0 a 1 2.0 t\n" * 50)[:-12]: "damaged or truncated",
+    b"\x89PNG\r\n\x1a\n" + bytes(100): "bad:",
+    b"q1 Q0 a 1 1 t\nq1 Q0 b 1 -inf t\n": ":2: score '-inf' is not a finite number",
+    b"q1 Q0 a 1 2 t\nq1 Q0 a 3 0 t\n": ":2: document a appears twice",
+    b"": "bad is empty",
+    b"q1 0 a 1\nq2 0 b 1\n": "are the arguments swapped?",
+    b"query_id,doc_id,rank\nq1,a,1\n": "no column of scores",
 }
 BAD_QRELS = {
-    "truncated gz": (gzip.compress(GOOD_QRELS.encode() * 50)[:-12], "damaged or truncated"),
-    "5 columns": (b"q1 0 a 1 x\n", ":1: 5 fields, expected 4: query iteration document grade"),
-    "no number": (b"q1 0 a yes\n", ":1: grade 'yes' is not a number"),
-    "half a grade": (b"q1 0 a 0.5\n", "0.5"),
-    "hexadecimal": (b"q1 0 a 0x2\n", ":1: grade '0x2' is not a number"),
-    "two grades": (b"q1 0 a 1\nq1 0 a 0\n", ":2: document a appears twice"),
-    "empty": (b"", "bad is empty"),
-    "half a grade among others": (b'{"q1": {"a": 1, "c": 0.5}}', "0.5 is not an integer"),
+    b"q1 0 a 1 x\n": ":1: 5 fields, expected 4: query iteration document grade",
+    b"q1 0 a 0.5\n": "0.5",
+    b'{"q1": {"a": 1, "b": 2, "c": 0.5}}': "grade 0.5 is not an integer",
+    b'{"q1": {"a": 1.5, "b": 0.5}}': "are the arguments swapped?",
+}
+BAD_PREDICTIONS = {
+    b"unit,truth,prob_a,prob_b\n1,a,.6,.6\n": "add up to 1.2, not 1",
+    b"unit,truth,prediction\n1,a,a\n1,a,b\n": ":3: bad has unit 1 twice",
+    b"unit,truth,prediction\n1,3,4\n2,5,5\n3,1,2\n": "choose --task classification or",
 }
 
 
-def test_what_is_wrong_in_a_run_or_in_judgements_is_named_with_its_place(here, capsys):
-    (here / "good.run").write_text(GOOD_RUN)
-    (here / "good.qrels").write_text(GOOD_QRELS)
+def test_what_is_wrong_in_a_file_is_named_with_its_place(here, capsys):
     (here / "out").write_text("an old result")
-    given = (("good.qrels", "bad"), BAD_RUNS), (("bad", "good.run"), BAD_QRELS)
-    for files, contents in given:
-        for name, (content, fragment) in contents.items():
+    for files, contents in (
+        (("small.qrels", "bad"), BAD_RUNS),
+        (("bad", "bm25.run"), BAD_QRELS),
+        (("bad",), BAD_PREDICTIONS),
+    ):
+        for content, fragment in contents.items():
             (here / "bad").write_bytes(content)
-            for form in ("tsv", "trec"):
-                said = refused_in_a_line(capsys, "eval", *files, "-f", form, "-o", "out")
-                assert fragment in said, (name, said)
+            said = refused_in_a_line(capsys, "eval", *files, "-o", "out")
+            assert fragment in said, content
+            if len(files) == 2:
+                assert refused_in_a_line(capsys, "eval", *files, "-f", "trec") == said
     assert (here / "out").read_text() == "an old result"
 
 
-def test_a_run_in_any_format_is_known_in_the_place_of_judgements(here, capsys):
-    for name in ("r.json", "r.csv", "r.tsv", "r.parquet", "r.run.gz"):
-        Run.of("bm25.run").write(here / name)
-        said = refused_in_a_line(capsys, "eval", name, "small.qrels")
-        assert "are the arguments swapped?" in said, name
-
-
-BAD_PREDICTIONS = {
-    "truth,score_a,score_b\n1,a,1,0\n2,c,0,1\n": "the classes a, b, but the true classes are a, c",
-    "truth,prob_a,prob_b\n1,a,1.2,-.2\n": ":2: 1.2, -0.2 are no probabilities",
-    "truth,probability\n1,a,.5\n2,b,1.7\n": ":3: -0.7, 1.7 are no probabilities",
-    "truth,prob_a,prob_b\n1,a,.6,.6\n": "add up to 1.2, not 1",
-    "truth,probability\n1,a,.6\n2,a,.7\n": "is for two classes, found 1 (a)",
-    "truth,prediction\n1,a,a\n1,a,b\n": ":3: one has unit 1 twice",
-    "truth,prediction\n": "no predictions below the header",
-}
-
-
-def test_what_is_wrong_in_predictions_is_named_with_its_place(here, capsys):
-    files = ["one.csv", "two.csv"]
-
-    def said(text, *more):
-        for name in files:
-            (here / name).write_text(f"unit,{text}")
-        return refused_in_a_line(capsys, "compare", *files, *more)
-
-    for text, fragment in BAD_PREDICTIONS.items():
-        assert fragment in said(text, "--task", "classification"), text
-    ratings = "truth,prediction\n1,3,4\n2,5,5\n3,1,2\n"
-    assert "choose --task classification or" in said(ratings)
-    zero = "truth,prediction\nx,1.5,1\ny,0,1\n"
-    assert "the truth is 0 for 1 unit (y)" in said(zero, "-m", "MAPE")
-    assert "unknown measure" in said(zero, "-m", "accuracy")
-
-
-@pytest.mark.parametrize(
-    ("file", "content", "fragment"),
-    [
+def test_damaged_results(here, capsys):
+    for file, content, fragment in (
         ("values.parquet", b"nothing", "the Parquet file cannot be read"),
-        ("lists.parquet", None, "lists.parquet: cannot be read"),
         ("manifest.json", b"{", "cannot be read"),
         ("manifest.json", b'{"format": 99}', "another version"),
         ("manifest.json", b'{"format": 1}', "manifest.json: no settings; was it edited"),
-        ("summary.json", b"[", "cannot be read"),
-    ],
-)
-def test_damaged_results(here, capsys, file, content, fragment):
-    if content is None:
-        (here / "results" / file).unlink()
-    else:
+    ):
+        before = (here / "results" / file).read_bytes()
         (here / "results" / file).write_bytes(content)
-    said = refused_in_a_line(capsys, "report", "results", "-o", "page.html", "--unverified")
-    assert fragment in said
-
-
-@pytest.mark.usefixtures("here")
-def test_an_unknown_parameter_of_any_model_is_refused(capsys):
-    for name, model in MODELS.items():
-        said = refused_in_a_line(capsys, *SEARCH.split(), "--model", f"{name}(zz=1)")
-        assert f"{name} has no parameter zz" in said or not model.defaults
-
-
-def test_all_problems_of_an_experiment_at_once(here, capsys):
-    text = (here / "experiment.toml").read_text().replace("bm25(k1", "bm25(k9")
-    text = text.replace("folds = 3", "folds = 99").replace("seed", "sede")
-    (here / "experiment.toml").write_text(text)
-    said = refused(capsys, "run", "experiment.toml")
-    assert said.splitlines()[0] == "heldout: experiment.toml: 3 problems, nothing was run"
-    assert "sede: unknown field; did you mean seed?" in said
-    assert "plan: 99 folds but only 12 queries" in said
-    assert "systems[0]: bm25 has no parameter k9" in said
+        said = refused_in_a_line(capsys, "report", "results", "-o", "page.html", "--unverified")
+        assert fragment in said, content
+        (here / "results" / file).write_bytes(before)
 
 
 def test_code_that_fails_is_named_with_its_line(here, capsys):
@@ -621,13 +409,3 @@ def test_too_little_memory_is_said_in_one_line(tmp_path, monkeypatch):
     assert said.startswith("heldout: not enough memory")
     assert ": use a smaller " in said
     assert sorted(path.name for path in Path().iterdir()) == ["docs.tsv"]
-
-
-def test_scores_that_are_small_but_not_too_small(here, capsys):
-    said = []
-    for scale in ("e-99", ""):
-        rows = [f"{n},0,{value}{scale}\n" for n, value in enumerate((1, 3, 1))]
-        (here / "s.csv").write_text("unit,old,new\n" + "".join(rows))
-        out = printed(capsys, "compare", "--scores", "s.csv").out
-        said.append(out.splitlines()[0].rpartition(", ")[2])
-    assert said[0] == said[1]
