@@ -120,8 +120,9 @@ def test_groups_of_documents_stay_together_and_are_spread_by_relevance(pairs, gr
 def test_a_part_that_groups_would_leave_empty_gets_the_smallest():
     # The only label is in one large group, which fits nowhere; nothing may be left empty.
     labels = Labels(*(np.array(one) for one in ([0], [0], [9])), np.array([0]), np.uint64(0))
-    found = spread(np.arange(3), labels, np.array([9, 1, 1]), [6, 4, 1])
-    assert sorted(found.tolist()) == [0, 1, 2]
+    for sizes, parts in (([9, 2, 1], [0, 1, 2]), ([9, 1, 2], [0, 2, 1])):
+        found = spread(np.arange(3), labels, np.array(sizes), [6, 4, 1])
+        assert found.tolist() == parts
 
 
 def test_hold_out_takes_its_share_of_each_query():
@@ -306,6 +307,10 @@ def test_two_way_repeats_go_side_by_side():
     # A plan without repeats goes with each repeat of the other, whose number is in the key.
     for plan in (cross(KFold(2), KFold(2, repeats=3)), cross(KFold(2, repeats=3), KFold(2))):
         assert [split.key for split in plan.splits(found)] == [split.key for split in both]
+    # A part for validation needs documents of its own to be ranked.
+    three = HoldOut(0.25, 0.25)
+    sides = [list(cross(three, plan).splits(found)[0].sides()) for plan in (three, KFold(2))]
+    assert sides == [["train", "test", "validation"], ["train", "test"]]
     with pytest.raises(PlanError, match="3 repeats of the queries"):
         cross(KFold(2, repeats=3), KFold(2, repeats=2)).splits(found)
     with pytest.raises(PlanError, match="give a collection"):

@@ -169,33 +169,37 @@ def test_order_does_not_matter_with_strata_and_groups(order, seed):
 
 
 NAMES = [f"q{n}" for n in range(24)]
-THIRDS = {name: n % 3 for n, name in enumerate(NAMES)}
-PAIRS = {name: n // 2 for n, name in enumerate(NAMES)}
+KINDS = {name: n * n % 7 for n, name in enumerate(NAMES)}
+LENGTHS = {name: n * n / 4 for n, name in enumerate(NAMES)}
+GROUPS = {name: n // (2 + n % 3) for n, name in enumerate(NAMES)}
 SMALL = Collection(
     {f"d{n:02}": "word " * (n + 1) for n in range(30)},
     {name: f"query {n}" for n, name in enumerate(NAMES)},
     {
-        name: {f"d{(5 * n + m) % 30:02}": 1 for m in range(1 + n % 4)}
+        name: {f"d{(5 * n + m) % 30:02}": m for m in range(2 + n % 4)}
         for n, name in enumerate(NAMES)
     },
 )
 # Written down when the rules were made: the same folds on any day and any machine.
+
 FROZEN = [
     (KFold(3), "query", "eb3ee85d7ebe"),
     (KFold(5, repeats=2, seed=7), "document", "cf62207d3a96"),
-    (KFold(4, stratify=THIRDS), "query", "b55ffd41ddde"),
-    (KFold(4, groups=PAIRS), "query", "91aeecf1659f"),
-    (KFold(4, stratify=THIRDS, groups=PAIRS), "query", "08546c6d9dfd"),
-    (KFold(4, stratify="relevance"), "document", "97d40dd51e32"),
+    (KFold(4, stratify=KINDS), "query", "203823fdf75b"),
+    (KFold(4, stratify=LENGTHS), "query", "efbbe59fa5cc"),
+    (HoldOut(0.3, 0.2, stratify=KINDS, groups=GROUPS), "query", "e6a3895f8f9f"),
+    (KFold(4, groups=GROUPS), "query", "428099d97e83"),
+    (KFold(4, stratify=KINDS, groups=GROUPS), "query", "c2315d79ddb8"),
+    (KFold(4, stratify="relevance"), "document", "2f8c2773018c"),
     (KFold(4, stratify="relevance"), "query", "3939fcd112a5"),
     (KFold(3, stratify="length"), "document", "9d7889444dbf"),
     (LeaveOneOut(), "query", "8040acc8895d"),
     (HoldOut(0.25, 0.25, repeats=2), "query", "5cc7a5e355f9"),
-    (HoldOut(0.25, stratify=THIRDS, seed=3), "query", "5819d946bbf4"),
-    (HoldOut(0.2, 0.1, groups=PAIRS), "query", "4f526339eb0f"),
-    (HoldOut(0.2, 0.3, stratify="relevance"), "document", "e77f148ae806"),
-    (Bootstrap(3), "query", "2aec5bf6b4c6"),
-    (Bootstrap(3, side="test", groups=PAIRS, seed=2), "query", "b961fbd7a020"),
+    (HoldOut(5, 2, repeats=2, stratify=KINDS, seed=3), "query", "d89d33762233"),
+    (HoldOut(0.2, 0.2, groups=GROUPS), "query", "61dc1f3b9790"),
+    (HoldOut(0.2, 0.3, stratify="relevance"), "document", "710deb648d38"),
+    (Bootstrap(300), "query", "fdf14d4ccf2c"),
+    (Bootstrap(3, side="test", groups=GROUPS, seed=2), "query", "15cb537821cd"),
 ]
 
 
