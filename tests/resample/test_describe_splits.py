@@ -57,13 +57,6 @@ def test_document_folds_in_numbers():
     assert "no unit is on both sides" in str(found)
 
 
-def test_query_folds_in_numbers():
-    found = QUERIES.splits(WHOLE).describe()
-    assert [row.relevant_most for row in found.rows] == [4, 2]
-    assert found.rows[0].pro10 == 0.4
-    assert not found.notes
-
-
 def test_more_than_ten_relevant_documents_count_as_ten():
     texts = {f"d{n}": f"text {n}" for n in range(16)}
     qrels = {"q": {f"d{n}": 1 for n in range(15)}, "p": {"d0": 1, "d15": 1}}
@@ -74,18 +67,18 @@ def test_more_than_ten_relevant_documents_count_as_ten():
     assert row.pro10 == pytest.approx((1.0 + 0.1) / 2)
 
 
-def test_two_way_in_numbers():
+def test_queries_and_two_way_splits_in_numbers():
+    found = QUERIES.splits(WHOLE).describe()
+    assert [row.relevant_most for row in found.rows] == [4, 2]
+    assert found.rows[0].pro10 == 0.4
+    assert not found.notes
+    assert KFold(2).splits(list("abc")).describe().to_frame().columns == ["key", "train", "test"]
     found = cross(QUERIES, FOLDS).splits(WHOLE).describe()
     # Held out: q1 over a, b, e; seen: q2 and q3 over c, d, f, of which none is relevant to q2.
     row = found.rows[0]
     assert (row.key, row.documents_train, row.documents_test) == ("r0/f0/d0", 3, 3)
     assert (row.relevant_most, row.without_train) == (2, 1)
     assert found.often_held_out == 0
-
-
-def test_without_judgements_there_are_sizes_alone():
-    found = KFold(2).splits(["a", "b", "c"]).describe()
-    assert found.to_frame().columns == ["key", "train", "test"]
 
 
 @pytest.mark.parametrize("side", ["train", "test"])

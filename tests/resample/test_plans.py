@@ -22,7 +22,7 @@ from heldout import (
     cross,
 )
 from heldout.resample.assign import even_sizes
-from heldout.resample.hashing import draws, id_keys, random_order, seed_word
+from heldout.resample.hashing import random_order, seed_word
 from heldout.resample.plan import ResamplingWarning
 from heldout.resample.split import SplitKey
 from heldout.resample.units import PlanError
@@ -68,27 +68,29 @@ def test_stratified_k_fold(labels, data):
     assert bool(splits.notes) is few
 
 
-@given(numbers(9), st.data())
-def test_grouped_k_fold(groups, data):
-    count = len(set(groups))
-    assume(count > 1)
-    splits = KFold(data.draw(st.integers(2, count)), groups=groups).splits(len(groups), "instance")
-    check.held_out_once(splits)
-    check.groups_intact(splits, groups)
-    # Largest first into the lightest: no fold is heavier than the lightest by more than a group.
-    check.even(splits, by=max(groups.count(one) for one in groups))
-    assert all(split.n_test for split in splits)
-
-
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=6, max_size=60))
-def test_grouped_and_stratified_folds_keep_groups_and_leave_no_fold_empty(rows):
+def test_groups_are_kept(rows):
     groups, labels = zip(*rows, strict=True)
-    assume(len(set(groups)) >= 3 and min(labels.count(one) for one in labels) >= 3)
-    plan = KFold(3, groups=groups, stratify="labels")
-    splits = plan.splits(len(rows), "instance", labels=labels)
-    check.held_out_once(splits)
-    check.groups_intact(splits, groups)
-    assert all(split.n_test for split in splits)
+    largest, most = max(map(groups.count, groups)), round(0.4 * len(rows))
+    assume(len(set(groups)) >= 3 and min(map(labels.count, labels)) >= 3)
+    for plan in (
+        KFold(3, groups=groups),
+        KFold(3, groups=groups, stratify="labels"),
+        HoldOut(0.4, 0.3, groups=groups, repeats=3),
+        LeaveOneOut(groups),
+    ):
+        if isinstance(plan, HoldOut) and min(map(groups.count, groups)) > most:
+            continue  # refused: no group is small enough
+        splits = plan.splits(len(rows), "instance", labels=labels)
+        check.covering(splits)
+        check.groups_intact(splits, groups)
+        assert all(split.n_test for split in splits)
+        if isinstance(plan, HoldOut):
+            assert all(split.n_test <= most for split in splits)
+        else:
+            check.held_out_once(splits)
+    # Largest first into the lightest: no fold is heavier by more than a group.
+    check.even(KFold(3, groups=groups).splits(len(rows), "instance"), by=largest)
 
 
 @given(numbers(3, least=5), st.data())
@@ -106,16 +108,6 @@ def test_hold_out_with_and_without_strata(labels, data):
             assert (split.validation is None) is (validation == 0)
             if stratify:
                 check.strata_in_proportion(split, labels)
-
-
-@given(numbers(20, least=10))
-def test_grouped_hold_out_is_never_larger_than_asked(groups):
-    most = round(0.4 * len(groups))
-    assume(min(groups.count(one) for one in groups) <= most)  # else it is refused
-    splits = HoldOut(0.4, 0.3, groups=groups, repeats=3).splits(len(groups), "instance")
-    check.covering(splits)
-    check.groups_intact(splits, groups)
-    assert all(split.n_test <= most for split in splits)
 
 
 @given(ids(), st.sampled_from(["train", "test"]), st.integers(0, 99))
@@ -226,20 +218,6 @@ def test_seed_repeat_and_unit_change_the_folds():
         for other in found[:at]:
             # By chance two units of five share a fold in a fifth of the cases: 40 ± 5.7 of 200.
             assert 10 < (one == other).sum() < 75
-
-
-def test_orders_and_draws_are_uniform():
-    """Every unit comes first, second, … equally often: chi-square over 3,000 seeds, 49 cells."""
-    names = ["a", "b", "c", "d", "e", "f", "averylongname"]
-    keys = id_keys(names)
-    counts = np.zeros((7, 7))
-    for seed in range(3000):
-        counts[random_order(keys, names, seed_word(seed)), np.arange(7)] += 1
-    expected = 3000 / 7
-    # 36 degrees of freedom: mean 36, deviation 8.5.
-    assert ((counts - expected) ** 2 / expected).sum() < 36 + 5 * 8.5
-    drawn = np.bincount(draws(seed_word(3), 70_000, 7), minlength=7)
-    assert ((drawn - 10_000) ** 2 / 10_000).sum() < 6 + 5 * np.sqrt(12)
 
 
 def test_ids_with_one_hash_are_told_apart_by_name():
