@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import random
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -135,56 +134,6 @@ def test_scores_that_differ_in_64_bits_only_are_ties_in_32():
 
 
 # Where 9.0 and 10.0 differ: 9.0 takes recall level · R + 0.9 and cuts, 10.0 rounds.
-
-
-def ranked_grades(qrels, run, query):
-    single = {doc: float(np.float32(score)) for doc, score in run[query].items()}
-    order = sorted(single, key=str.encode, reverse=True)
-    return [qrels[query].get(doc, -1) for doc in sorted(order, key=lambda doc: -single[doc])]
-
-
-def interpolated(grades, needed):
-    best = hits = 0.0
-    for rank, grade in enumerate(grades, 1):
-        hits += grade >= 1
-        if hits >= needed:
-            best = max(best, hits / rank)
-    return best
-
-
-def needed_nine(level, relevant):
-    return int(level * relevant + 0.9)
-
-
-def needed_ten(level, relevant):
-    return math.floor(level * relevant + 0.5)
-
-
-LEVELS = [number / 10 for number in range(11)]
-
-
-def check_interpolated(qrels, run):
-    names = {"iprec_at_recall", "11pt_avg"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run)
-    mine = ours(qrels, run, next(iter(theirs.values())))
-    for query, row in theirs.items():
-        grades = ranked_grades(qrels, run, query)
-        relevant = sum(grade >= 1 for grade in qrels[query].values())
-        for values, needed in ((row, needed_nine), (mine[query], needed_ten)):
-            wanted = [interpolated(grades, needed(level, relevant)) for level in LEVELS]
-            found = [values[f"iprec_at_recall_{level:.2f}"] for level in LEVELS]
-            assert found == pytest.approx(wanted, rel=1e-12)
-            assert values["11pt_avg"] == pytest.approx(sum(wanted) / 11, rel=1e-12)
-
-
-@given(case=collections())
-def test_interpolated_precision_rounds_as_ten_does_and_not_as_nine(case):
-    check_interpolated(*case)
-
-
-def test_interpolated_precision_on_larger_lists():
-    for seed in range(4):
-        check_interpolated(*larger_case(seed))
 
 
 def test_smallest_case_in_which_nine_and_ten_differ():

@@ -120,8 +120,9 @@ def test_groups_of_documents_stay_together_and_are_spread_by_relevance(pairs, gr
 def test_a_part_that_groups_would_leave_empty_gets_the_smallest():
     # The only label is in one large group, which fits nowhere; nothing may be left empty.
     labels = Labels(*(np.array(one) for one in ([0], [0], [9])), np.array([0]), np.uint64(0))
-    found = spread(np.arange(3), labels, np.array([9, 1, 1]), [6, 4, 1])
-    assert sorted(found.tolist()) == [0, 1, 2]
+    for sizes, parts in (([9, 2, 1], [0, 1, 2]), ([9, 1, 2], [0, 2, 1])):
+        found = spread(np.arange(3), labels, np.array(sizes), [6, 4, 1])
+        assert found.tolist() == parts
 
 
 def test_hold_out_takes_its_share_of_each_query():
@@ -178,9 +179,6 @@ def test_units_are_stratified_by_relevance_length_and_fields():
         PlanError, match=r"'length', a field of the queries \(they have 'kind', 'year'\)"
     ):
         KFold(2, stratify="type").splits(found)
-
-
-def test_relevance_that_is_not_there_is_missed():
     empty = Collection(["a", "b", "c"], {"q": "a", "p": "b", "r": "c"}, {"q": {"0": 0}})
     for unit in ("query", "document"):
         with pytest.raises(PlanError, match="no relevant documents"):
@@ -190,27 +188,24 @@ def test_relevance_that_is_not_there_is_missed():
 # Views
 
 
-def test_views_follow_the_unit():
+def test_views_follow_the_unit_and_find_units_by_id():
     found = collection([(0, 0), (0, 1), (1, 2)], documents=4, queries=2)
-    train, test = (KFold(2).splits(found)[0].view(found, side) for side in ("train", "test"))
+    by_query, by_document = KFold(2).splits(found)[0], KFold(2).splits(found, "document")[0]
+    train, test = (by_query.view(found, side) for side in ("train", "test"))
     assert train.n_documents == test.n_documents == 4
     assert sorted([*train.queries.ids, *test.queries.ids]) == ["q0", "q1"]
-    split = KFold(2).splits(found, "document")[0]
-    train, test = (split.view(found, side) for side in ("train", "test"))
+    train, test = (by_document.view(found, side) for side in ("train", "test"))
     assert train.n_queries == test.n_queries == 2
     assert sorted([*train.documents.ids, *test.documents.ids]) == list(found.documents.ids)
     assert len(train.qrels) + len(test.qrels) == 3
-
-
-def test_views_of_ids_are_found_in_a_collection_by_id():
-    found = collection([(0, 0)], documents=4, queries=3)
-    split = KFold(2).splits(["d3", "d1"], "document")[0]
-    train, test = (split.view(found, side) for side in ("train", "test"))
-    assert test.documents.ids[:] == [split.ids[at] for at in split.rows("test").tolist()]
-    assert train.n_documents == test.n_documents == 1
-    by_query = KFold(2).splits(["q2", "q0"])[0]
-    asked = [by_query.ids[at] for at in by_query.rows("test")]
-    assert list(by_query.view(found, "test").queries.ids) == asked
+    # Splits of ids know no collection.
+    drawn = Bootstrap(1, side="test").splits(["d3", "d1", "d0"], "document")[0]
+    held = dict(zip(drawn.ids, drawn.test.tolist(), strict=True))
+    weights = drawn.view(found, "test").document_weights
+    assert weights.tolist() == [held["d0"], held["d1"], 0, held["d3"]]
+    asked = KFold(2).splits(["q1", "q0"])[0]
+    held = [asked.ids[at] for at in asked.rows("test")]
+    assert list(asked.view(found, "test").queries.ids) == held
     for units, unit, side, complaint in (
         (["x", "y"], "document", "train", "not in the collection"),
         (4, "instance", "train", "rows of a table"),
@@ -306,6 +301,10 @@ def test_two_way_repeats_go_side_by_side():
     # A plan without repeats goes with each repeat of the other, whose number is in the key.
     for plan in (cross(KFold(2), KFold(2, repeats=3)), cross(KFold(2, repeats=3), KFold(2))):
         assert [split.key for split in plan.splits(found)] == [split.key for split in both]
+    # A part for validation needs documents of its own to be ranked.
+    three = HoldOut(0.25, 0.25)
+    sides = [list(cross(three, plan).splits(found)[0].sides()) for plan in (three, KFold(2))]
+    assert sides == [["train", "test", "validation"], ["train", "test"]]
     with pytest.raises(PlanError, match="3 repeats of the queries"):
         cross(KFold(2, repeats=3), KFold(2, repeats=2)).splits(found)
     with pytest.raises(PlanError, match="give a collection"):

@@ -4,8 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.model_selection import ShuffleSplit
 
-from heldout import Bootstrap, Collection, GivenFolds, HoldOut, KFold, LeaveOneOut, cross
+from heldout import (
+    Bootstrap,
+    Collection,
+    GivenFolds,
+    HoldOut,
+    KFold,
+    LeaveOneOut,
+    cross,
+    from_sklearn,
+)
 from heldout.resample.describe import overlaps
 from heldout.resample.plan import ResamplingWarning
 from heldout.resample.split import Split, SplitKey
@@ -47,13 +57,6 @@ def test_document_folds_in_numbers():
     assert "no unit is on both sides" in str(found)
 
 
-def test_query_folds_in_numbers():
-    found = QUERIES.splits(WHOLE).describe()
-    assert [row.relevant_most for row in found.rows] == [4, 2]
-    assert found.rows[0].pro10 == 0.4
-    assert not found.notes
-
-
 def test_more_than_ten_relevant_documents_count_as_ten():
     texts = {f"d{n}": f"text {n}" for n in range(16)}
     qrels = {"q": {f"d{n}": 1 for n in range(15)}, "p": {"d0": 1, "d15": 1}}
@@ -64,7 +67,12 @@ def test_more_than_ten_relevant_documents_count_as_ten():
     assert row.pro10 == pytest.approx((1.0 + 0.1) / 2)
 
 
-def test_two_way_in_numbers():
+def test_queries_and_two_way_splits_in_numbers():
+    found = QUERIES.splits(WHOLE).describe()
+    assert [row.relevant_most for row in found.rows] == [4, 2]
+    assert found.rows[0].pro10 == 0.4
+    assert not found.notes
+    assert KFold(2).splits(list("abc")).describe().to_frame().columns == ["key", "train", "test"]
     found = cross(QUERIES, FOLDS).splits(WHOLE).describe()
     # Held out: q1 over a, b, e; seen: q2 and q3 over c, d, f, of which none is relevant to q2.
     row = found.rows[0]
@@ -73,20 +81,25 @@ def test_two_way_in_numbers():
     assert found.often_held_out == 0
 
 
-def test_without_judgements_there_are_sizes_alone():
-    found = KFold(2).splits(["a", "b", "c"]).describe()
-    assert found.to_frame().columns == ["key", "train", "test"]
-
-
-def test_drawn_documents_count_as_often_as_they_were_drawn():
-    split = Bootstrap(1).splits(WHOLE, "document")[0]
-    row = Bootstrap(1).splits(WHOLE, "document").describe().rows[0]
-    assert row.train == 6
-    assert row.relevant_most == max(split.test[:4].sum(), split.test[[0, 4]].sum())
+@pytest.mark.parametrize("side", ["train", "test"])
+def test_drawn_documents_count_as_often_as_they_were_drawn(side):
+    splits = Bootstrap(9, side=side).splits(WHOLE, "document")
+    for split, row in zip(splits, splits.describe().rows, strict=True):
+        assert (row.train, row.test) == (split.train.sum(), split.test.sum())
+        assert row.relevant_most == max(split.test[:4].sum(), split.test[[0, 4]].sum())
+        assert row.relevant_least == min(split.test[:4].sum(), split.test[[0, 4]].sum())
 
 
 def test_units_that_are_never_or_often_held_out_are_counted():
     assert HoldOut(0.5).splits(6, "instance").describe().never_held_out == 3
+    drawn = HoldOut(0.5, repeats=2).splits(20, "instance")
+    times = sum(split.test for split in drawn)
+    assert drawn.describe().never_held_out == (times == 0).sum() < 10
+    of_one_repeat = from_sklearn(ShuffleSplit(2, test_size=0.5, random_state=1)).splits(
+        20, "instance"
+    )
+    times = sum(split.test for split in of_one_repeat)
+    assert of_one_repeat.describe().often_held_out == (times == 2).sum() > 0
     assert replace(KFold(2).splits(6, "instance"), runs=3).describe().often_held_out == 0
     theirs = GivenFolds({"a": 1, "b": 2, "c": 1}, strict=False).splits(["a", "b", "c", "d"])
     assert theirs.describe().never_held_out == 1

@@ -159,10 +159,3 @@ def test_every_plan_is_printed_in_full_and_has_words(tmp_path, monkeypatch):
     assert repr(cross(KFold(2), KFold(3))) == "cross(KFold(folds=2), KFold(folds=3))"
     theirs = from_sklearn(ShuffleSplit(3, random_state=1)).splits(8, ROWS).words()
     assert theirs.startswith("3 splits of the rows (scikit-learn's ShuffleSplit(n_splits=3")
-
-
-def test_large_tables_are_kept_and_not_copied():
-    groups, labels = {"a": 1}, np.array([0, 1])
-    assert KFold(2, groups=groups).groups is groups
-    assert KFold(2, stratify=labels).stratify is labels
-    assert KFold(2, stratify=True).stratify == "labels"

@@ -27,6 +27,7 @@ def test_an_axis_is_read_as_written():
         ("stem=none,english", "given", ("none", "english")),
         ("idf=true,false", "given", (True, False)),
         ("b=0.75", "given", (0.75,)),
+        ("n=1_000,2000", "given", ("1_000", 2000)),  # a number in Python, not in the name of a file
     ):
         axis = parse_axis(text)
         assert (axis.scale, axis.values) == (scale, values), text
@@ -158,6 +159,9 @@ def test_trials_are_seeded_in_order_and_within_the_space():
         assert 10 <= point["mu"] <= 1000
         assert point["stem"] in {"no", "yes"}
         assert point["fixed"] == 7
+    # The first ones are random; half of them are below the geometric middle.
+    below = sum(point["mu"] < 100 for seed in range(12) for point in tried(hill, 10, seed))
+    assert abs(below - 60) < 4 * math.sqrt(120) / 2
     integers = space_of(["k=1:9:9", "n=1:16:5:log"])
     points = tried(lambda point: point["k"], 20, space=integers)
     assert {type(value) for point in points for value in point.values()} == {int}
@@ -180,6 +184,9 @@ def test_a_point_that_fails_does_not_end_the_search():
 def test_the_log_of_optuna_is_silent_and_left_as_it_was(capfd):
     optuna = pytest.importorskip("optuna", reason="the extra optuna is not installed")
     before = optuna.logging.get_verbosity()
-    tried(hill, 3)
-    assert optuna.logging.get_verbosity() == before
+    for level in (optuna.logging.INFO, optuna.logging.ERROR):
+        optuna.logging.set_verbosity(level)
+        tried(hill, 3)
+        assert optuna.logging.get_verbosity() == level
+    optuna.logging.set_verbosity(before)
     assert capfd.readouterr().err == ""
