@@ -105,6 +105,8 @@ def test_the_area_is_delongs():
     gaps = found.scores.column("strong") - found.scores.column("weak")
     assert gaps.mean() == pytest.approx(found.claims[0].difference.estimate)
     assert stats.ttest_1samp(gaps, 0).statistic == pytest.approx(outcome.statistic, rel=0.02)
+    for scores in (np.eye(2)[given[0].truth], 1 - np.eye(2)[given[0].truth]):  # areas of 1 and 0
+        assert interval_of(replace(given[0], scores=scores), "AUC") is None
 
 
 @pytest.mark.parametrize("measure", ["average-precision", "Spearman", "median-AE"])

@@ -126,8 +126,11 @@ def test_paths_are_checked_and_nothing_is_made(path, tmp_path, monkeypatch):
         with pytest.raises(InputError, match=words):
             call(file)
     monkeypatch.setattr("heldout.infer.ledger.PATIENCE", 0.01)
-    with FileLock(f"{path}.lock"), pytest.raises(InputError, match="kept the ledger locked"):
-        record_looks(path, [look()])
+    link = tmp_path / "link.jsonl"  # one lock, whatever the name
+    link.symlink_to(path)
+    for file in (path, link):
+        with FileLock(f"{path}.lock"), pytest.raises(InputError, match="kept the ledger locked"):
+            record_looks(file, [look()])
 
 
 @pytest.mark.skipif(

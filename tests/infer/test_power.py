@@ -167,6 +167,7 @@ def test_folds_have_the_standard_error_of_their_interval():
     [plan] = heldout.power(folds, test_share=0.25, half_widths=[half], differences=[0.05])
     assert plan.intervals == ((half, 100),)  # per cent of the data
     assert plan.design.df(7) == 4
+    assert [amount for amount, _ in plan.detectable] == [100, 200, 400, 1000]
 
 
 def test_plans_with_machine_judgements():
@@ -259,6 +260,8 @@ def test_simulation_of_groups_texts_and_successes():
     assert plan.simulated[0].power > 0.9
     [plan] = heldout.power(PAIR, "accuracy", units=[100], simulations=40)
     assert plan.simulated[0].test == "mcnemar"
+    [less] = heldout.power(PAIR, "accuracy", units=[100], simulations=10, alternative="less")
+    assert less.simulated[0].power == 0 < plan.simulated[0].power
     assert "one system succeeds where the other fails on" in str(plan)
 
 

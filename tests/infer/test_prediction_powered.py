@@ -51,6 +51,7 @@ def test_cross_fitted_estimates_equal_a_loop_over_queries():
         half = stats.t.ppf(0.975, 11) * error
         assert result.combined.high == pytest.approx(mean + half, abs=1e-12)
         assert result.test.p == pytest.approx(2 * stats.t.sf(abs(mean / error), 11), abs=1e-12)
+        assert result.machine.estimate == pytest.approx(np.concatenate(part[1:]).mean())
         tuned = combine_judgements(*part, variance=0.01).test  # of parameters chosen in folds
         assert tuned.statistic == pytest.approx(mean / (error**2 + 0.01) ** 0.5)
         assert result.effective == pytest.approx(part[0].var(ddof=1) / error**2, rel=1e-9)

@@ -167,6 +167,7 @@ def test_single_precision_blocks_and_threads_change_nothing(monkeypatch):
     monkeypatch.setenv("HELDOUT_THREADS", "1")
     np.testing.assert_array_equal(romano_wolf(values, replicates=2000).p, whole)
     assert (romano_wolf(values, replicates=2000, seed=1).p != whole).any()
+    assert len(np.unique(romano_wolf(values, replicates=9000).null)) > 8990  # no piece twice
 
 
 def test_a_statistic_beyond_the_critical_one_is_significant():
