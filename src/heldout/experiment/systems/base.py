@@ -1,14 +1,35 @@
 """What a system is: a class with one method, `rank`. Read this to write one.
 
-A system learns from one part of a collection and ranks another::
+A system learns from one part of a collection and ranks another:
 
-    @dataclass(frozen=True, kw_only=True, eq=False)
-    class Longest(System):
-        def rank(self, data, train, test, point, parts):
-            view = test.sealed(data.collection, judged=False)  # nothing else can be read from it
-            lengths = {name: len(text) for name, text in view.documents.pairs()}
-            run = Run.of({query: lengths for query in view.queries.ids})
-            return lists_of_run(run, data.collection, data.depth)
+>>> from dataclasses import dataclass
+>>> from heldout import Collection, Experiment, KFold, Run, System
+>>> from heldout.experiment.documents.lists import lists_of_run
+>>> from heldout.tune.search import Search
+>>> from heldout.tune.space import Space, parse_axis
+>>> @dataclass(frozen=True, kw_only=True, eq=False)
+... class Longest(System):
+...     learns: bool = False  # it needs no training data
+...     comparable: bool | None = True  # a length does not depend on the other documents
+...
+...     def rank(self, data, train, test, point, parts):
+...         view = test.sealed(data.collection, judged=False)  # nothing else can be read from it
+...         pairs = view.documents.pairs()
+...         scores = {name: point["sign"] * len(text) for name, text in pairs}
+...         run = Run.of(dict.fromkeys(view.queries.ids, scores))
+...         return lists_of_run(run, data.collection, data.depth)
+>>> texts = {f"d{number}": "word " * number for number in range(1, 9)}
+>>> queries = {f"q{number}": "word" for number in range(6)}
+>>> judged = {f"d{number}": 1 for number in range(4, 9)}
+>>> collection = Collection(texts, queries, dict.fromkeys(queries, judged))
+>>> longest = Longest(name="longest", search=Search(Space((parse_axis("sign=-1,1"),))))
+>>> for by in ("query", "document"):
+...     results = Experiment(
+...         collection=collection, systems=[longest], measures=["RR"], by=by, plan=KFold(2)
+...     ).run()
+...     print(by, results.value("longest", "RR"), results.chosen("longest")[0])
+query 1.0 {'sign': 1}
+document 1.0 {'sign': 1}
 
 The engine (`rankings`) calls `rank` for every split and every parameter setting that it tries; a
 system never sees which split that is. The fields say what may be done with its lists. `grid` and
@@ -68,7 +89,10 @@ class System(ABC):
     needs_documents: ClassVar[bool] = True
     """Whether it searches documents, so that judgements alone are not enough."""
     calls: ClassVar[bool] = False
-    """Whether it calls a user's code, which runs in one thread: worker processes are of use."""
+    """Whether `rank` uses one thread, as a user's code does: worker processes are started for it.
+
+    A system that uses all cores is evaluated in this process, or by a cluster.
+    """
     pools: ClassVar[bool] = False
     """Whether `pool` ranks the held-out documents of all folds itself."""
 
