@@ -16,6 +16,7 @@ from sklearn import metrics
 from heldout import ClassPredictions, Undefined, evaluate, parse_measure
 from heldout.errors import MeasureError
 from heldout.measure.prediction.probabilities import calibration_bins
+from heldout.notes import Note
 
 # TP 80, FN 20, FP 5, TN 195.
 TRUE = ["yes"] * 100 + ["no"] * 200
@@ -286,6 +287,8 @@ def test_notes_about_predictions():
         ("apart", [apart], []),
     ):
         assert [note.code for note in evaluate(None, given_, "accuracy").notes] == codes, name
+    told = replace(right, notes=(Note("told", "by its file"),))
+    assert [note.code for note in evaluate(None, [told], "accuracy").notes] == ["told"]
     words = "units have groups: intervals resample whole groups"
     assert words in evaluate(None, [replace(apart, folds=())], "accuracy").about
     words = "units have weights: intervals resample units with their weights"

@@ -42,6 +42,10 @@ def test_a_missing_query_counts_zero_or_is_left_out():
     assert skip.about[0] == "queries: 1 of 3 judged"
     assert "left out" in " ".join(skip.about)
     assert "run lacks 2 judged queries" in skip.about
+    scores = skip.scores()
+    assert (scores.units, scores.dropped, scores.unit) == (("q1",), ("q2", "q3"), "query")
+    assert scores.judged == (1.0,)  # the share of the first documents with a judgement
+    assert scores.data == zero.scores().data == Qrels.of(QRELS).fingerprint()
     assert "without judgements" not in " ".join(evaluate(QRELS, FULL, "RR").about)
     # Several runs: the queries that all have.
     both = evaluate(QRELS, {"full": FULL, "part": PART}, "RR", missing="skip")

@@ -329,6 +329,8 @@ def test_vectors_by_hand(path):
     found = evaluate(["x", "who", "x"], {"A": ["x", "x", "y"]}, f"Embedding(vectors='{path}')")
     assert found.value() == 0.5
     assert np.isnan(found.per_unit()).tolist() == [False, True, False]
+    assert found.scores().units == ("1", "3")
+    assert found.scores().dropped == ("2",)
     (note,) = found.notes
     assert note.code == "no-vectors"
     assert "1 of 3 segments: no word of the references has a vector" in note.text

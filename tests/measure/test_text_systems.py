@@ -31,6 +31,10 @@ def test_scores_of_corpus_and_segments():
     assert ["|".join(line.split("|")[:2]) for line in found.about] == heads
     scores = found.scores("ROUGE-L")
     assert np.array_equal(scores.column("B"), found.per_unit(1, "ROUGE-L"))
+    assert scores.unit == "segment"
+    elsewhere = evaluate([["x"]] * 30, {"A": one, "B": other}, "ROUGE-L").scores()
+    assert scores.data != elsewhere.data
+    assert scores.data == evaluate(references, {"A": one}, "TokenF1").scores().data
     claim = compare(scores).claims[0]
     difference = found.value(1, "ROUGE-L") - found.value(0, "ROUGE-L")
     assert claim.difference.estimate == pytest.approx(difference)
