@@ -280,6 +280,8 @@ def test_figures_and_output_of_a_study_go_to_files(capsys):
     assert printed(capsys, *STUDY, *files).out == ""
     assert Path("table.txt").read_text(encoding="utf-8").startswith("pooled (the default)")
     assert {path.name for path in Path("figures/new").iterdir()} == {"means.csv", "queries.csv"}
+    assert "include the truth" in printed(capsys, *STUDY).out
+    assert "include the truth" not in printed(capsys, *STUDY, "--replicates", "0").out
     printed(capsys, *STUDY, "-o", "bias.json")
     out = printed(capsys, "chart", "bias.json", "bias", "--data", "-").out
     assert out.splitlines()[1].startswith("pooled,")

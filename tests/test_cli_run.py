@@ -245,14 +245,13 @@ def test_no_module_of_the_folder_runs(here, compiled):
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("workers", [(), ("--jobs", "2")])
-def test_a_system_finds_its_modules_with_any_workers(here, workers):
+def test_a_system_finds_its_modules_in_workers(here):
     (here / "own.py").write_text("import helper\nfrom my import rank\n")
     (here / "lib").mkdir()
     for name, text in {"helper": "", "my": (here / "my.py").read_text()}.items():
         (here / "lib" / f"{name}.py").write_text(text)
-    run = ("run", "small", "--system", "own.py:rank", "--folds", "2", *workers)
-    done = as_installed(here, *run, path=str(here / "lib"))
+    run = ("run", "small", "--system", "own.py:rank", "--folds", "2")
+    done = as_installed(here, *run, "--jobs", "2", path=str(here / "lib"))
     assert done.returncode == 0, done.stderr
     (here / "helper.py").touch()  # beside the file, but not on the path
     done = as_installed(here, *run)

@@ -39,6 +39,7 @@ REFUSED = {
         "eval qrels.txt small": "small is a directory",
         "eval small.qrels strange.run": "no query in common: the run has MS-17, MS-18, the qrels "
         "have q00",
+        "eval small.qrels strange.run -f trec": "no query in common",
         "eval small.qrels other.run another.run --intersection": "no judged query is in all runs",
         "eval baseline.run qrels.txt": "6 fields, expected 4: query iteration document grade. No "
         "line is as expected: are the arguments swapped? Judgements come first, then runs.",
@@ -140,6 +141,7 @@ REFUSED = {
         "report small": "no manifest.json",
         "report results --collection c": "not the collection of the experiment",
         "report results -o no/x.html": "does not exist: create it",
+        "report results -o .": "is a folder: name a file",
         "report results -o report.pdf": "use one of .html",
         "report results --ledger no": "no such file",
     },
@@ -162,12 +164,14 @@ REFUSED = {
         f"{SPLIT} -o folds.csv": "for a table of folds use --assignments",
         "split small --sample 12": "expected fewer than the 12 queries",
         "split small --by both --test-ids queries.tsv": "--by both needs",
+        "split small --by both --groups queries.tsv": "one kind",
     },
     "collection": {
         "collection": "COLLECTION",
         "collection docs.jsonl": "has no queries: give a file of queries (--queries …)",
         "collection bad.tsv --queries queries.tsv": "bad.tsv:1: byte 0xff",
         f"collection {SMALL} --to beir": "--to and --force go with -o FOLDER",
+        f"collection {SMALL} --json -o x": "a description is printed",
         f"collection {SMALL} -o small": "overwrite it (--force)",
     },
     "index": {
@@ -189,6 +193,8 @@ REFUSED = {
         "search reworded.jsonl --queries queries.tsv --index small.index": "is not an index of the "
         "documents that reworded.jsonl has now",
         "search docs.jsonl --query zeppelin": "no document has a word",
+        "search docs.jsonl --query red -o a": "shows documents, no run",
+        "search docs.jsonl --queries none.tsv -o a.run": "no document has a word",
         "search small.index": "give --queries FILE",
         "search wide.parquet --query a": "column9, …",
     },
@@ -240,6 +246,7 @@ def odd_files(here):
     """Beside the example files, those that are good for nothing."""
     texts = {
         "strange.run": "MS-17 Q0 a 1 1 t\nMS-18 Q0 a 1 1 t\n",
+        "none.tsv": "q1\tzeppelin\n",
         "other.run": "q00 Q0 a 1 1 t\n",
         "another.run": "q01 Q0 a 1 1 u\n",
         "long.csv": "system,unit,value\nA,,1\nA,,2\nB,b,1\n",

@@ -12,6 +12,7 @@ from heldout.infer.ledger import Look, record_looks
 from heldout.report.answers import answer
 from heldout.report.comparison import systems_table
 from heldout.report.page import page
+from heldout.report.page.render import chart_runtime
 from heldout.report.standing import standing
 
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -75,6 +76,26 @@ def test_charts_that_show_nothing_are_left_out(shifted, read):
     assert several == ["forest", "pairs", "query-differences", "heatmap"]
     many = np.repeat(shifted, 6, axis=0) + np.random.default_rng(0).normal(0, 0.01, (360, 3))
     assert "heatmap" not in keys(read(page(compare(scored(many)))))
+
+
+def test_charts_that_are_too_large_are_named(shifted, read, monkeypatch):
+    monkeypatch.setattr("heldout.report.page.content.MOST", 59)
+    shown = read(page(compare(scored(shifted[:, :2]))))
+    assert "query-differences" not in keys(shown)
+    assert any("60 rows are too many for a page" in line for line in shown.texts)
+
+
+def test_the_runtime_is_bundled_again_where_the_kept_one_was_changed(tmp_path, monkeypatch):
+    assert "</script" not in chart_runtime()
+    bundled = []
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda one: bundled.append(one) or "x()")
+    monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path))
+    assert chart_runtime() == chart_runtime() == "x()"
+    assert len(bundled) == 1
+    (kept,) = tmp_path.iterdir()
+    kept.write_text(kept.read_text(encoding="utf-8") + "alert(1)", encoding="utf-8")
+    assert chart_runtime() == "x()"
+    assert len(bundled) == 2
 
 
 def test_several_measures_are_one_part_and_other_results_another(shifted, results, read):
