@@ -7,7 +7,8 @@ from typing import get_args
 import numpy as np
 import polars as pl
 import pytest
-from experiment_data import indexed, overlap, small_collection, topical_collection
+from document_data import indexed, topical_collection
+from experiment_data import overlap, small_collection
 
 import heldout
 from heldout import Bootstrap, Collection, Experiment, HoldOut, Index, KFold, Model, System, View

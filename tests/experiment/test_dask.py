@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 from experiment_data import small_collection, table_bytes
@@ -139,15 +140,27 @@ def gate(folder):
         yield
 
 
-@pytest.fixture
-def alone():
+@contextmanager
+def cluster_alone(before=""):
     """A cluster that is one process of its own, and its address."""
     process = subprocess.Popen(  # noqa: S603 - this Python
-        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", before + CLUSTER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if before else None,
+        text=True,
     )
-    yield process, process.stdout.readline().strip()
-    process.kill()
-    process.communicate()
+    try:
+        yield process, process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def alone():
+    with cluster_alone() as made:
+        yield made
 
 
 def mine(folder):
@@ -382,6 +395,16 @@ def test_a_cluster_that_is_killed_leaves_a_run_that_goes_on(folder, alone, monke
     whole.run(folder / "there", resume=True)
     whole.run(folder / "here")
     assert table_bytes(folder / "there") == table_bytes(folder / "here")
+
+
+def test_workers_without_heldout_are_named(folder):
+    """They would die of the first task, and the run would wait for others for ever."""
+    missing = "import sys\nsys.modules['heldout'] = None\n"
+    with (
+        cluster_alone(missing) as (_, address),
+        pytest.raises(InputError, match=r"cannot load the experiment \(.*heldout.*install"),
+    ):
+        experiment(folder).run(dask=address)
 
 
 def interrupted(folder, *where):

@@ -1,7 +1,8 @@
 """Documents that belong together, in experiments and studies: a copy is no new document."""
 
 import pytest
-from experiment_data import indexed, small_collection, topical_collection
+from document_data import indexed, topical_collection
+from experiment_data import small_collection
 
 import heldout
 from commands import printed, refused

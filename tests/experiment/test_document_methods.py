@@ -4,7 +4,8 @@ import statistics
 
 import numpy as np
 import pytest
-from experiment_data import indexed, small_collection, table_bytes, topical_collection
+from document_data import indexed, topical_collection
+from experiment_data import small_collection, table_bytes
 
 import heldout
 from heldout.experiment import rankings

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiment_data import indexed, topical_collection
+from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import HeldoutError

@@ -59,8 +59,9 @@ def test_runs_that_are_not_tuned_have_the_estimates_of_compare(data):
             assert record["machine"]["human"]["low"] == pytest.approx(three.human.low)
             assert record["machine"]["machine"]["value"] == pytest.approx(three.machine.estimate)
             assert record["machine"]["effective_queries"] == pytest.approx(three.effective)
-    assert results.machine["unit"].n_unique() == QUERIES
-    assert results.values["unit"].n_unique() == PEOPLE
+    # Two systems and two measures, and each query once.
+    assert results.machine.height == 4 * QUERIES == 4 * results.machine["unit"].n_unique()
+    assert results.values.height == 4 * PEOPLE == 4 * results.values["unit"].n_unique()
 
 
 @pytest.mark.parametrize("judge", ["human", "machine"])
