@@ -10,12 +10,22 @@ pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_compare_says_what_the_human_queries_count_like(capsys):
-    out = printed(capsys, "compare", *PAIR).out
-    assert out.startswith("improved is significantly better than baseline: nDCG@10 ")
-    assert "Human judgements alone: difference" in out
-    assert "Machine judgements alone (50 queries, biased)" in out
-    assert "Your 20 human queries count like" in out
-    assert "[random-sample]" in out
+    swapped = (PAIR[0], PAIR[2], PAIR[1], *PAIR[3:])
+    for files, sign in ((PAIR, 1), (swapped, -1)):  # the better system comes first in any order
+        out = " ".join(printed(capsys, "compare", *files).out.split())
+        assert out.startswith("improved is significantly better than baseline: nDCG@10 ")
+        (record,) = parsed(capsys, "compare", *files)
+        (found,) = record["machine"]["differences"]
+        human, machine = found["human"], found["machine"]
+        assert (
+            f"Human judgements alone: difference {sign * human['estimate']:+.4f}, 95% CI "
+            f"[{min(sign * human['low'], sign * human['high']):+.4f}, "
+        ) in out
+        said = "Machine judgements alone (50 queries, biased): "
+        assert f"{said}{sign * machine['estimate']:+.4f}." in out
+        count = round(found["effective_queries"])
+        assert f"Your 20 human queries count like {count} (weight of the machine " in out
+        assert "[random-sample]" in out
     assert "[random-sample]" not in printed(capsys, "compare", *PAIR, "--assume-random").out
 
 

@@ -53,7 +53,9 @@ def test_two_systems_take_three_lines_and_the_verdict_is_first():
     (claim,) = found.claims
     assert first.startswith("system-number-1 is significantly better than system-number-0: nDCG@10")
     assert f"difference {claim.difference.estimate:+.4f}, 95% CI [" in first
-    assert counts.startswith("30 queries: ")
+    effects = claim.effects
+    won = f"{effects.wins} won, {effects.ties} tied, {effects.losses} lost"
+    assert counts == f"30 queries: {won}; effect size d_z {effects.standardised:+.2f}."
     assert test.startswith("Test: Fisher's randomization test (two-sided")
     assert sentences(found) == [first]
     # The better system is named first in any order, also where less is better.
@@ -182,6 +184,7 @@ def test_copies_and_contradictions():
     for copies in (2, 3):
         found = compare(scores_of({f"s{number}": A for number in range(copies)}))
         assert all("have the same AP on all 10 units" in said for said in sentences(found))
+        assert " won" not in str(found)
     together = text(found, full=True)
     assert "Nothing varies between the systems." in together
     assert "nan" not in together.replace("variance", "")
