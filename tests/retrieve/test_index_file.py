@@ -3,7 +3,6 @@
 import errno
 import json
 import re
-import resource
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -203,6 +202,7 @@ def test_stems_of_another_snowball_are_refused(tmp_path, monkeypatch):
 @contextmanager
 def largest_file(size):
     """Let no file of this process grow beyond `size`, as if the disk were full then."""
+    resource = pytest.importorskip("resource")  # not on Windows
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     # Python would cut the compiled form of a module that is imported here for the first time.
     bytecode = sys.dont_write_bytecode
