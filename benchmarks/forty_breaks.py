@@ -5,9 +5,9 @@ that is forgotten, a note that is dropped, a text that is not escaped. The tests
 on a copy of the repository (without `-m long`) and stop at the first failure. Before that they are
 run on the unbroken copy: tests that fail anyway would notice everything.
 
-    python benchmarks/forty_breaks.py                       all, in about an hour
+    python benchmarks/forty_breaks.py                       all; it takes long
     python benchmarks/forty_breaks.py --only tune           those of a room, a file, or a number
-    python benchmarks/forty_breaks.py --jobs 2 --trust      in two copies; without the first check
+    python benchmarks/forty_breaks.py --jobs 2 --trust      in two copies, without the first check
     python benchmarks/forty_breaks.py --only 12 --tests tests/resample/test_plans.py
 """
 
