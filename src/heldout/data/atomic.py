@@ -54,7 +54,7 @@ def write_folder(path: str | os.PathLike[str], check: Callable[[Path], object]) 
                 target.rename(old)
             try:
                 aside.rename(target)
-            except OSError:
+            except BaseException:  # also an interruption: `old` is all there is of the folder
                 if old.exists() and not target.exists():
                     old.rename(target)
                 raise
