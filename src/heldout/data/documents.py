@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, repeat
@@ -303,7 +303,9 @@ def text_pairs(given: Any, what: str, *, numbered: bool = False) -> tuple[list[s
     pairs = list(given.items() if isinstance(given, Mapping) else given)
     if numbered and not isinstance(given, str) and all(isinstance(one, str) for one in pairs):
         pairs = list(enumerate(pairs))
-    if any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
+    if any(
+        isinstance(pair, str) or not isinstance(pair, Sized) or len(pair) != 2 for pair in pairs
+    ):
         raise InputError(f"{what}: expected a mapping, or pairs of id and text")
     for one, text in pairs:
         if not isinstance(text, str):
