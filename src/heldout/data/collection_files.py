@@ -97,7 +97,7 @@ def read_collection(
     dataset = documents if isinstance(documents, IrdsDocuments) else None
     path = found.queries if queries is None else os.fspath(queries)
     if path is not None:
-        first = found.first_query if queries is None else found.first_query or 1
+        first = 1 if found.first_query is None and queries is not None else found.first_query
         topics = read_queries(path, reading, field=query_field, first_line=first)
     elif dataset is not None:
         topics = dataset.queries(query_field)
