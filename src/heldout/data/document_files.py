@@ -178,12 +178,13 @@ def text_rows(
     path: str, reading: Reading, ids: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and cells by column name of each row of a CSV or TSV file."""
-    lines = (line for _, line in text_lines(path, reading))
-    first = next(lines, "")
+    numbered = text_lines(path, reading)
+    begin, first = next(((line, text) for line, text in numbered if text.strip()), (1, ""))
+    lines = (text for _, text in numbered)
     separator = separator_of(read_head(path).decode(errors="replace")) or ","
     names = [cell.strip().strip('"').lower() for cell in first.rstrip("\r\n").split(separator)]
     has_header = not set(names).isdisjoint(ids)
-    rows = delimited_rows(chain([first], lines), path, separator, quoted=has_header)
+    rows = delimited_rows(chain([first], lines), path, separator, begin, quoted=has_header)
     if has_header:
         line, cells = next(rows)
         names = [cell.strip().lower() for cell in cells]
