@@ -131,4 +131,5 @@ def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
     if ids is None and not os.path.isfile(beside):
         raise InputError(f"{name}: its ids are missing: expected {beside}, with one id per line")
     source = open_source(ids or beside)
-    return Embeddings(decode_text(source.whole(), source.name).splitlines(), values, name)
+    lines = decode_text(source.whole(), source.name).removesuffix("\n").split("\n")
+    return Embeddings(lines, values, name)
