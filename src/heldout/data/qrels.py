@@ -115,6 +115,11 @@ class Qrels:
         )
         docs = Ids.stack([part.docs for part in parts])
         topics = [name for part in parts for name in part.subtopics or ()]
+        if 0 < len(topics) < len(codes):
+            raise InputError(
+                "subtopics: some judgements have none, such as {query: {document: grade}}: give a "
+                "frame or a file with a column of subtopics"
+            )
         if topics:  # by document id, so that ties in ideal lists are those of ndeval
             order = docs.order(np.arange(len(codes)), codes, descending=True)
             topics = [topics[row] for row in order.tolist()]
