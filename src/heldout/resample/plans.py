@@ -214,8 +214,8 @@ class HoldOut(Plan):
     test
         The size of the test side: a share (.2 and 1/3 are usual), or a number of units.
     validation
-        The size of a third side, as a share or a number; 0: none. An `Experiment` does not use it
-        yet, and refuses it.
+        The size of a third side, as a share or a number; 0: none. An `Experiment` chooses
+        parameters on it.
     repeats
         How many random hold-outs to draw.
     stratify, groups
