@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.words import PADDING, Bytes
-from heldout.errors import Argument, FormatError, InputError, MissingExtraError
+from heldout.errors import Argument, FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BOM: Final = codecs.BOM_UTF8
 PIECE: Final = 1 << 20
 BLOCK: Final = 8 << 20
+HEAD: Final = 1 << 16  # bytes by which a format is recognized
 
 UTF16: Final = "this is UTF-16: convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8"
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -96,13 +97,10 @@ def _codec(compression: str) -> tuple[Callable[[bytes], bytes], Callable[[], Any
     if compression != "zstd":
         module = import_module(compression)
         return module.compress, getattr(module, f"{compression.upper()}Decompressor")
-    is_built_in = sys.version_info >= (3, 14)
-    try:
-        zstd = import_module("compression.zstd" if is_built_in else "zstandard")
-    except ImportError:
-        raise MissingExtraError("zstd files need a package: pip install zstandard") from None
-    if is_built_in:
+    if sys.version_info >= (3, 14):
+        zstd = import_module("compression.zstd")
         return zstd.compress, zstd.ZstdDecompressor
+    zstd = import_module("zstandard")
     return zstd.ZstdCompressor().compress, lambda: zstd.ZstdDecompressor().decompressobj()
 
 
@@ -144,14 +142,14 @@ def read_pieces(path: str, begin: int = 0, size: int = PIECE) -> Iterator[bytes]
             begin = max(0, begin - len(piece))
 
 
-def read_head(path: str, size: int = 1 << 16) -> bytes:
+def read_head(path: str) -> bytes:
     """Return the first bytes of a file, decompressed, without a byte order mark."""
     head = b""
-    for piece in read_pieces(path, size=size):
+    for piece in read_pieces(path, size=HEAD):
         head += piece
-        if len(head) >= size:
+        if len(head) >= HEAD:
             break
-    return head[:size].removeprefix(BOM)
+    return head[:HEAD].removeprefix(BOM)
 
 
 # A text at hand
@@ -177,7 +175,7 @@ class Source:
             raise InputError(f"{self.name} became shorter while it was read: read it again")
         return content
 
-    def head(self, length: int = 1 << 16) -> bytes:
+    def head(self, length: int = HEAD) -> bytes:
         """Return the first bytes of the text."""
         return self.read(0, min(self.size, length))
 

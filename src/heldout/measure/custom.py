@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from heldout.data.segments import Texts
-from heldout.errors import Argument, HeldoutError, MeasureError, MissingExtraError, failure
+from heldout.errors import Argument, HeldoutError, MeasureError, failure
 from heldout.measure.base import (
     DEFINITIONS,
     JUDGED_ONLY,
@@ -163,10 +163,8 @@ def sklearn_definition(task: str, name: str) -> Definition:
     """Return a function of scikit-learn as a measure: ``sklearn:d2_pinball_score``."""
     if (task, name) in DEFINITIONS:
         return DEFINITIONS[task, name]
-    try:
-        from sklearn import metrics  # type: ignore[import-untyped] # large
-    except ImportError:
-        raise MissingExtraError(f"{name} needs scikit-learn: pip install scikit-learn") from None
+    from sklearn import metrics  # type: ignore[import-untyped] # large
+
     function = getattr(metrics, name.partition(":")[2], None)
     if not inspect.isfunction(function) or "y_true" not in inspect.signature(function).parameters:
         raise MeasureError(f"{name}: sklearn.metrics has no such function of truth and predictions")

@@ -10,19 +10,15 @@ band with a probability of about 1 %.
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.parallel import threads
+from heldout.data.parallel import stream_threads
 from heldout.resample.kernels.minhash import join_alike, sign_documents
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from numpy.typing import NDArray
 
     from heldout.data.documents import Documents, TextBatch
@@ -70,15 +66,8 @@ def signatures(documents: Documents) -> tuple[Signatures, NDArray[np.bool_]]:
         text, offsets = _one_case(batch)
         sign_documents(text, offsets, factors, shifts, found[own], has_words[own])
 
-    workers = threads()
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[None]] = deque()
-        for batch in documents.batches(_BATCH):
-            waiting.append(pool.submit(sign, batch))
-            if len(waiting) > 2 * workers:
-                waiting.popleft().result()
-        for future in waiting:
-            future.result()
+    for _ in stream_threads(sign, documents.batches(_BATCH), ahead=2):
+        pass
     return found, has_words
 
 

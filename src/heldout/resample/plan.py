@@ -82,12 +82,6 @@ Column = Annotated[Any, AfterValidator(_column)]
 Stratify = Annotated[Column, BeforeValidator(_strata)]
 
 
-def check_seed(seed: int) -> None:
-    """Raise an error if a seed is not valid."""
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise PlanError("expected an integer of at least 0", argument="seed", value=seed)
-
-
 # The base of all plans
 
 _P = TypeVar("_P", bound=type)

@@ -241,25 +241,6 @@ def fuse_runs(
     return run
 
 
-def fuse_tops(runs: Sequence[Run], fusions: Sequence[Fusion], depth: int) -> list[Run]:
-    """Fuse runs in several ways, for the first few documents of each list; they are joined once."""
-    from heldout.retrieve.kernels.fuse import best
-
-    def work(joined: _Joined) -> Lists:
-        docs, tops = joined.docs(), []
-        ids = docs.ranks()
-        for scores in _scores(joined, fusions):
-            found = np.full((len(joined.offsets) - 1, depth), -1, np.int32)
-            best(scores, ids, joined.offsets, found)
-            entries = found[found >= 0]
-            tops.append(((found >= 0).sum(axis=1), docs.take(entries), scores[entries]))
-        return tops
-
-    queries, blocks = _by_blocks(runs, fusions, work)
-    lists = zip(*blocks, strict=True)
-    return [_stacked(how.how, queries, own) for how, own in zip(fusions, lists, strict=True)]
-
-
 def judged_ranks(runs: Sequence[Run], qrels: Qrels, fusions: Sequence[Fusion]) -> tuple[Ints, Ints]:
     """Rank the judged documents under several fusions; runs are joined and normalised once.
 
