@@ -62,13 +62,6 @@ class Ids(Sequence[str]):
         return cls((), texts, hash_fields(data, starts, lengths))
 
     @classmethod
-    def numbered(cls, size: int) -> Ids:
-        """Return the ids 0, 1 and so on."""
-        width = 1 if size <= 10**8 else 3
-        raw = np.arange(size).astype(f"S{8 * width}").view("<u8").reshape(-1, width)
-        return cls(tuple(np.ascontiguousarray(raw.T, np.uint64)))
-
-    @classmethod
     def stack(cls, columns: Sequence[Ids]) -> Ids:
         """Return several one after another."""
         if len(columns) < 2:
