@@ -191,10 +191,10 @@ class Source:
         np.empty(31 << 20, np.uint8)
         cuts, step = [0], 1 << 12
         while cuts[-1] < self.size:
-            end, found = cuts[-1] + PIECE, -1
-            while end < self.size and found < 0:
-                found = self.read(end, min(end + step, self.size)).find(b"\n")
-                end += step if found < 0 else found + 1
+            end, newline = cuts[-1] + PIECE, -1
+            while end < self.size and newline < 0:
+                newline = self.read(end, min(end + step, self.size)).find(b"\n")
+                end += step if newline < 0 else newline + 1
             cuts.append(min(end, self.size))
         return list(pairwise(cuts))
 
@@ -207,8 +207,8 @@ class Source:
 
     def first_line(self) -> bytes:
         """Return the first line that is neither empty nor a comment."""
-        found = _FIRST_LINE.search(self.head(1 << 20))
-        return found[0] if found else b""
+        match = _FIRST_LINE.search(self.head(1 << 20))
+        return match[0] if match else b""
 
     def place(self, offset: int) -> str:
         """Return ``file:line`` of byte `offset`."""
@@ -323,22 +323,22 @@ def text_lines(path: str, reading: Reading) -> Iterator[tuple[int, str]]:
 
 def decode_text(content: bytes, name: str, line: int = 1, encoding: str = "") -> str:
     """Decode whole lines from number `line`; by default UTF-8 without zero bytes."""
-    at = -1 if encoding else content.find(0)
+    place = -1 if encoding else content.find(0)
     reason: tuple[str | Argument, ...] = ("not a text file (byte 0x00)",)
     try:
-        if at < 0:
+        if place < 0:
             return content.decode(encoding or "utf-8")
     except UnicodeDecodeError as error:
-        at = error.start
+        place = error.start
         other = "latin-1" if encoding == "utf-8" else "utf-8"
-        reason = (f"byte 0x{content[at]:02x} is not {error.encoding.upper()}: ",)
+        reason = (f"byte 0x{content[place]:02x} is not {error.encoding.upper()}: ",)
         if encoding:
             reason += ("name the encoding of the file (", Argument("encoding", repr(other)), ")")
         else:
             reason += ("convert it, for example with iconv -f latin1 -t utf-8",)
     if content.startswith(UTF16_MARKS):
         reason = (UTF16,)
-    line += content.count(b"\n", 0, at)
+    line += content.count(b"\n", 0, place)
     raise FormatError(f"{name}:{line}", *reason)
 
 
@@ -370,11 +370,11 @@ def parse_json(text: str, name: str, line: int = 1, pairs_hook: Any = None) -> A
 
 def json_object(text: str, name: str, line: int) -> dict[str, Any]:
     """Parse the JSON object in a line."""
-    found = parse_json(text, name, line)
-    if not isinstance(found, dict):
+    value = parse_json(text, name, line)
+    if not isinstance(value, dict):
         place = f"{name}:{line}"
-        raise FormatError(place, f"expected a JSON object, found {type(found).__name__}")
-    return found
+        raise FormatError(place, f"expected a JSON object, found {type(value).__name__}")
+    return value
 
 
 def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
@@ -395,9 +395,9 @@ def toml_text(values: dict[str, Any]) -> str:
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
-            return {str(name): plain(one) for name, one in value.items() if one is not None}
+            return {str(name): plain(item) for name, item in value.items() if item is not None}
         if isinstance(value, list | tuple):
-            return [plain(one) for one in value]
+            return [plain(item) for item in value]
         return os.fspath(value) if isinstance(value, os.PathLike) else value
 
     return tomli_w.dumps(plain(values))

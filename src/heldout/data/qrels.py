@@ -107,7 +107,7 @@ class Qrels:
         """
         if isinstance(given, Qrels) and not more:
             return given
-        parts = [read_rows(one, "grade", subtopics=subtopics) for one in (given, *more)]
+        parts = [read_rows(source, "grade", subtopics=subtopics) for source in (given, *more)]
         names = tuple(sorted({name for part in parts for name in part.queries}, key=str.encode))
         numbers = {name: number for number, name in enumerate(names)}
         codes = np.concatenate(

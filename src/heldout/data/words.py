@@ -168,10 +168,10 @@ def _places_after_dot(data: Bytes, starts: Ints, ends: Ints) -> Ints | int:
     places, rest = np.full(len(starts), -1), np.arange(len(starts))
     # A long number with more digits after the dot, or without a dot, is parsed separately anyway.
     for place in [guess, *range(min(int(lengths.max()), MAX_DIGITS + 1))]:
-        hit = data[np.maximum(ends[rest] - 1 - place, starts[rest])] == _DOT
-        hit &= lengths[rest] > place
-        places[rest[hit]] = place
-        rest = rest[~hit]
+        is_dot = data[np.maximum(ends[rest] - 1 - place, starts[rest])] == _DOT
+        is_dot &= lengths[rest] > place
+        places[rest[is_dot]] = place
+        rest = rest[~is_dot]
         if not len(rest):
             break
     return -1 if len(rest) == len(starts) else places
