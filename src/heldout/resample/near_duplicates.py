@@ -55,7 +55,7 @@ def near_duplicates(documents: Documents) -> Ints:
 
 def signatures(documents: Documents) -> tuple[Signatures, NDArray[np.bool_]]:
     """Return 16 bits of the first sequence of each document in each order, and which have words."""
-    found = np.empty((len(documents), ORDERS), np.uint16)
+    signed = np.empty((len(documents), ORDERS), np.uint16)
     has_words = np.zeros(len(documents), np.bool_)
     random = np.random.default_rng(0x6E656172)
     factors = random.integers(0, 1 << 32, ORDERS, np.uint32) | np.uint32(1)
@@ -64,11 +64,11 @@ def signatures(documents: Documents) -> tuple[Signatures, NDArray[np.bool_]]:
     def sign(batch: TextBatch) -> None:
         own = slice(batch.first, batch.first + len(batch))
         text, offsets = _one_case(batch)
-        sign_documents(text, offsets, factors, shifts, found[own], has_words[own])
+        sign_documents(text, offsets, factors, shifts, signed[own], has_words[own])
 
     for _ in stream_threads(sign, documents.batches(_BATCH), ahead=2):
         pass
-    return found, has_words
+    return signed, has_words
 
 
 def _one_case(batch: TextBatch) -> tuple[Bytes, Ints]:
@@ -77,7 +77,7 @@ def _one_case(batch: TextBatch) -> tuple[Bytes, Ints]:
     if not (text >= 128).any():
         return text, offsets
     raw = [batch.raw(place) for place in range(len(batch))]
-    folded = [one if one.isascii() else one.decode().casefold().encode() for one in raw]
+    folded = [own if own.isascii() else own.decode().casefold().encode() for own in raw]
     lengths = np.fromiter(map(len, folded), np.int64, len(folded))
     return np.frombuffer(b"".join(folded), np.uint8), np.concatenate(([0], np.cumsum(lengths)))
 

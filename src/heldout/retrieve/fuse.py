@@ -104,7 +104,7 @@ class Fusion:
             given: Any = self.weights
             if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
                 raise InputError("expected a number per run", argument="weights", value=given)
-            object.__setattr__(self, "weights", tuple(_number("weights", one) for one in given))
+            object.__setattr__(self, "weights", tuple(_number("weights", each) for each in given))
             if not any(self.weights):
                 raise InputError("all weights are 0: nothing would be ranked")
 
@@ -299,10 +299,10 @@ class _Joined(NamedTuple):
 
     def first_rows(self) -> NDArray[np.int32]:
         """Return the row of each entry in the first list that has it."""
-        found = self.row_of[:, 0].copy()
+        first = self.row_of[:, 0].copy()
         for rows in self.row_of.T[1:]:
-            np.copyto(found, rows, where=found < 0)
-        return found
+            np.copyto(first, rows, where=first < 0)
+        return first
 
     def docs(self) -> Ids:
         """Return the document of each entry."""

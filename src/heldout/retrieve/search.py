@@ -97,8 +97,8 @@ def search_terms(
     weights, coded = model.term_weights(known, 0)[:, 0], index.length_codes
     if model.form.kind != FRACTION or coded is None or weights.min() < 0:
         # The loop below is for sums of fractions that are not negative.
-        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=shape[1])
-        return found.documents[:, 0, 0], found.scores[:, 0, 0]
+        ranked = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=shape[1])
+        return ranked.documents[:, 0, 0], ranked.scores[:, 0, 0]
     from heldout.retrieve.kernels import search as kernel
 
     announce("the search", kernel.search)
