@@ -18,6 +18,7 @@ import numpy as np
 
 from heldout.data.files import Reading, encoded
 from heldout.data.ids import Ids, as_id, distinct_ids
+from heldout.data.words import offsets_of
 from heldout.errors import FormatError, InputError
 from heldout.notes import Note, named_few
 
@@ -51,8 +52,7 @@ class TextBatch:
     @classmethod
     def of(cls, first: int, ids: Sequence[str], texts: Sequence[bytes]) -> TextBatch:
         """Join the texts of documents."""
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum(list(map(len, texts)), out=offsets[1:])
+        offsets = offsets_of(list(map(len, texts)))
         return cls(first, ids, np.frombuffer(b"".join(texts), np.uint8), offsets)
 
     def __len__(self) -> int:

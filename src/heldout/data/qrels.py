@@ -15,7 +15,7 @@ from heldout.data.frames import Library, frame_of
 from heldout.data.ids import Ids, repeats
 from heldout.data.run_files import nested, read_rows, refuse_duplicate, write_rows
 from heldout.data.trec import qrels_lines
-from heldout.data.words import Ints, Words, query_keys
+from heldout.data.words import Ints, Words, offsets_of, query_keys
 from heldout.errors import InputError
 from heldout.notes import count_of, named_few
 
@@ -167,7 +167,7 @@ class Qrels:
             return self
         counts = np.bincount(self.query_of_row()[rows], minlength=len(self.queries))
         staying = np.flatnonzero(counts)
-        offsets = np.concatenate(([0], np.cumsum(counts[staying]))).astype(np.int64)
+        offsets = offsets_of(counts[staying])
         names = tuple(self.queries[number] for number in staying.tolist())
         by_subtopic = None if self.subtopics is None else self.subtopics.take(rows)
         return Qrels(names, offsets, self.docs.take(rows), self.grades[rows], subtopics=by_subtopic)

@@ -10,12 +10,15 @@ that several threads can run.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -65,6 +68,13 @@ def distinct(ordered: Ints) -> Ints:
     keep = np.ones(len(ordered), np.bool_)
     keep[1:] = ordered[1:] != ordered[:-1]
     return ordered[keep]
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> Ints:
+    """Return where each of several pieces of these lengths begins, and the end of the last."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])  # there may be millions: no copy
+    return offsets
 
 
 def words(data: Bytes) -> Words:

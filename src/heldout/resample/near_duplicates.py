@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.compiled import announce
+from heldout.data.documents import TextBatch
 from heldout.data.parallel import stream_threads
 from heldout.resample.kernels.minhash import join_alike, sign_documents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.data.documents import Documents, TextBatch
+    from heldout.data.documents import Documents
     from heldout.data.words import Bytes, Ints
 
     Signatures = NDArray[np.uint16]
@@ -78,8 +79,8 @@ def _one_case(batch: TextBatch) -> tuple[Bytes, Ints]:
         return text, offsets
     raw = [batch.raw(place) for place in range(len(batch))]
     folded = [own if own.isascii() else own.decode().casefold().encode() for own in raw]
-    lengths = np.fromiter(map(len, folded), np.int64, len(folded))
-    return np.frombuffer(b"".join(folded), np.uint8), np.concatenate(([0], np.cumsum(lengths)))
+    one_case = TextBatch.of(batch.first, batch.ids, folded)
+    return one_case.text, one_case.offsets
 
 
 def _numbered(leaders: Ints) -> Ints:

@@ -172,8 +172,8 @@ def _order_and_sizes(units: Units, word: np.uint64) -> tuple[Ints, Ints]:
     if units.together is not None:
         names, codes = units.together.names, units.together.codes
         return random_order(id_keys(names), names, word), np.bincount(codes)
-    keys = units.keys if units.places is None else units.keys[units.places]
-    return random_order(keys, units.present(), word), np.ones(len(units), np.int64)
+    order = random_order(units.active(units.keys), units.present(), word)
+    return order, np.ones(len(units), np.int64)
 
 
 def _refuse_few_groups(groups: Groups | None, parts: int) -> None:

@@ -26,6 +26,7 @@ from heldout.compiled import announce
 from heldout.data.ids import Ids
 from heldout.data.parallel import run_threads
 from heldout.data.run import Run, TiePolicy, as_runs, put_in_order
+from heldout.data.words import offsets_of
 from heldout.errors import Argument, InputError
 from heldout.notes import count_of
 
@@ -253,14 +254,14 @@ def judged_ranks(runs: Sequence[Run], qrels: Qrels, fusions: Sequence[Fusion]) -
         # Judgements are the last list. What they alone have is no entry of the runs.
         judged = int(joined.counts[-1].sum())
         first = len(joined.scores) - judged
-        ranked = (joined.row_of[:, :-1] >= 0).any(axis=1)
+        ranked = np.asarray((joined.row_of[:, :-1] >= 0).any(axis=1))
         of_entry = np.maximum(joined.row_of[ranked, -1] - first, -1).astype(np.int32)
         runs_alone = _Joined(
             joined.row_docs,
             joined.scores[:first],
             joined.counts[:-1],
             np.ascontiguousarray(joined.row_of[ranked, :-1]),
-            np.concatenate(([0], np.cumsum(ranked)))[joined.offsets],
+            offsets_of(ranked)[joined.offsets],
         )
         ids, offsets = runs_alone.docs().ranks(), runs_alone.offsets
         found = np.zeros((len(fusions), judged), np.int64)
@@ -278,7 +279,7 @@ def _stacked(
 ) -> Run:
     """Return lists of all blocks (how many documents each query has, which, scores) as a run."""
     counts, docs, scores = zip(*lists, strict=True)
-    offsets = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
+    offsets = offsets_of(np.concatenate(counts))
     return Run(name, tuple(queries), offsets, Ids.stack(docs), np.concatenate(scores), ties)
 
 

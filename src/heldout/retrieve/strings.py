@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
-from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, words
+from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, offsets_of, words
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -155,10 +155,3 @@ def _word(text: Words, starts: Ints, lengths: Ints) -> Words:
 
 def _padded(data: Bytes) -> Bytes:
     return np.concatenate((data, np.zeros(PADDING, np.uint8)))
-
-
-def offsets_of(lengths: NDArray[np.integer]) -> Ints:
-    """Return where each of several strings begins, and the end of the last."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
