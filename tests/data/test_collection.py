@@ -26,6 +26,7 @@ BAD_DOCUMENTS = [
     ({"a": None}, "NoneType"),
     ("text", "pairs of id and text"),
     ([("a", "b", "c")], "pairs of id and text"),
+    ([1, 2], "pairs of id and text"),
 ]
 
 
@@ -267,16 +268,23 @@ def stubborn(path, target, rename=Path.rename):
     return rename(path, target)
 
 
+def interrupted(path, target, rename=Path.rename):
+    if path.suffix == ".tmp":
+        raise KeyboardInterrupt
+    return rename(path, target)
+
+
 def test_a_failure_leaves_nothing_and_harms_nothing(tmp_path, monkeypatch):
     out = tmp_path / "out"
     export_collection(small(), out, "beir")
     for place, name, broken, message in (
         (export_module, "_write", full, "cannot be written (No space left"),
         (Path, "rename", stubborn, "Permission denied"),
+        (Path, "rename", interrupted, ""),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, broken)
-            with pytest.raises(InputError) as caught:
+            with pytest.raises(InputError if message else KeyboardInterrupt) as caught:
                 export_collection(small(), out, "trec", force=True)
         assert message in str(caught.value)
         assert [one.name for one in tmp_path.iterdir()] == ["out"]

@@ -193,7 +193,7 @@ def meta(write):
     return to
 
 
-def test_a_config_names_the_files(meta):
+def test_a_config_names_the_files(meta, write):
     for source in (meta(), meta().parent):
         found = read_collection(source)
         assert found.name == "tiny"
@@ -203,6 +203,10 @@ def test_a_config_names_the_files(meta):
     said = refusal(read_collection, meta(queries="gone.txt"))
     assert re.search(r"the queries 'gone\.txt' do not exist; tried .*gone", said)
     assert "query-id-start is 'a', expected" in refusal(read_collection, meta(start="'a'"))
+    other = write("other.txt", "first\nsecond\n")
+    numbered = meta(start="0")
+    write("data/tiny/tiny-qrels.txt", "0 0 1\n")
+    assert read_collection(numbered, queries=other).queries.ids == ("0", "1")
 
 
 def test_without_a_config_the_names_of_the_files_tell(meta, write):

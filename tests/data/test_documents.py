@@ -48,6 +48,7 @@ def sources(tmp_path, write):
     for name, separator in (("t.csv", ","), ("t.tsv", "\t")):
         frame.write_csv(tmp_path / name, separator=separator)
         yield tmp_path / name
+        yield write(f"blank-{name}", b"\n" + (tmp_path / name).read_bytes())
     frame.write_parquet(tmp_path / "t.parquet", row_group_size=2)
     yield tmp_path / "t.parquet"
     trec = "".join(

@@ -97,6 +97,8 @@ def test_grades_of_subtopics(write):
         read_qrels(write("qrels", "q 1 a 1\nq 1 a 2\n"), subtopics=True)
     with pytest.raises(InputError, match="JSON has no subtopics"):
         read_qrels(write("qrels", TEXTS["json"]), subtopics=True)
+    with pytest.raises(InputError, match="subtopics: some judgements have none"):
+        Qrels.of({"q": {"a": 1}}, qrels.to_frame(), subtopics=True)
 
 
 def test_qrels_cannot_be_changed():

@@ -130,6 +130,11 @@ def test_scores_of_classes_and_the_positive_class():
     assert evaluate(LABELS, shares, "accuracy", threshold=0.4).value() == 1.0
     negative = evaluate(LABELS, GUESSES, "FP-rate", positive="no").value()
     assert negative == evaluate(LABELS, GUESSES, "FP-rate(class=no)").value() == 0.5
+    for truth, guesses, positive in (
+        ([True, False, False], [False, True, False], False),
+        ([1, 0, 0], [0, 1, 0], 0.0),
+    ):
+        assert evaluate(truth, guesses, "FP-rate", positive=positive).value() == 1.0, positive
 
 
 def test_paths(tmp_path):

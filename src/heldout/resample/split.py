@@ -223,11 +223,7 @@ class Splits(Sequence[Split]):
     def groups(self) -> Ints | None:
         """The number of the group of each unit, −1 for units without a side; None: no groups."""
         together = self.units.together
-        if together is None or self.units.places is None:
-            return None if together is None else together.codes
-        whole = np.full(len(self.units.ids), -1, np.int64)
-        whole[self.units.places] = together.codes
-        return whole
+        return None if together is None else self.units.expand(together.codes, -1)
 
     @property
     def seed(self) -> int | None:
