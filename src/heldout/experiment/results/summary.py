@@ -186,13 +186,12 @@ def _by_query(
     train = mean_of(outcome.training[row, kept])
     if for_training(prepared).any():
         train = _on_training_queries(prepared, outcome, row)
-    sign = -1 if measure.higher_is_better is False else 1
     return {
         **bounds,
         "estimator": "held-out mean",
         "estimand": ESTIMANDS["queries"],
         "train": train,
-        "optimism": sign * (train - mean_of(values)),
+        "optimism": train - mean_of(values),
         "target_size": len(prepared.data.collection.documents),
     }
 
