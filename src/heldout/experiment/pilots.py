@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.data.predictions import ClassPredictions, NumberPredictions, unit_count
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.power import Design, Goal, PowerPlan, pilot_plans, shown_value
+from heldout.infer.power import KNOWN, Design, Goal, PowerPlan, pilot_plans, shown_value
 from heldout.infer.results import alpha_of, check_alternative, check_level
 from heldout.infer.scored_inputs import PredictionSystems
 from heldout.measure.evaluation import Evaluation
@@ -112,6 +112,12 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
         )
     if (pilot is None) == (sd is None):
         raise InputError("give either a pilot study or sd, the standard deviation of differences")
+    if sd is not None:
+        of_pilots = {"measure": measure, "test_share": test_share, "positive": positive}
+        for name, value in of_pilots.items():
+            if value is not None:
+                why = "goes with a pilot study, not with "
+                raise InputError(why, KNOWN, argument=name, value=value)
     scores: Scores | None = None
     drawn: Any = None
     known: Measure | None = None
@@ -153,6 +159,8 @@ def _study(
     from heldout.experiment.results.results import Results  # slow to import
     from heldout.infer.compare import compare
 
+    if isinstance(pilot, Scores) and measure is not None and str(measure) != pilot.measure:
+        raise InputError(f"these are scores in {pilot.measure}, not in {measure}")
     if isinstance(pilot, Results):
         settings = pilot.manifest["settings"]
         if settings["by"] == "document":
