@@ -64,7 +64,7 @@ def run(arguments: list[str]) -> int:
     source, alone = given.collection, is_index(given.collection)
     options = complete(given, "search", "index" if alone else "collection")
     model, field = parse_model(options.model), options.query_field
-    run_format(options.output)  # a wrong one is refused before anything is read
+    run_format(options)  # a wrong one is refused before anything is read
     if options.query is not None:
         if options.queries or options.output:
             raise InputError("--query shows documents, no run: leave --queries and -o out")
@@ -125,7 +125,7 @@ def _search_vectors(options: argparse.Namespace) -> None:
 
     if not (options.queries or "").lower().endswith(".npy"):
         raise InputError("give vectors of queries, too, such as --queries queries.npy")
-    run_format(options.output)
+    run_format(options)
     documents, queries = map(read_embeddings, (options.collection, options.queries))
     found = rank_vectors(documents, queries, metric=options.metric, k=options.depth or MOST)
     size = f"{count_of(len(documents), 'vector')} of {count_of(documents.dimensions, 'dimension')}"
