@@ -91,12 +91,18 @@ def scored(
             systems = [replace(one, positive=positive) for one in given.systems]
             given = replace(given, systems=systems)
         return _of_predictions(given, measure, by, settings)
+    scores = as_scores(given, measure)
+    _check_machine(scores, settings)
+    return _means(scores, settings.test_share, settings)
+
+
+def as_scores(given: Any, measure: Any) -> Scores:
+    """Return scores, or those of a table; refuse scores in another measure than the one named."""
     if not isinstance(given, Scores):
-        given = Scores.of(given, measure)
-    elif measure is not None and str(measure) != given.measure:
+        return Scores.of(given, measure)
+    if measure is not None and str(measure) != given.measure:
         raise InputError(f"these are scores in {given.measure}, not in {measure}")
-    _check_machine(given, settings)
-    return _means(given, settings.test_share, settings)
+    return given
 
 
 def _only_measure(given: Evaluation) -> Measure:
