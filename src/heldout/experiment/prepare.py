@@ -148,7 +148,7 @@ def prepare(experiment: Experiment, problems: Problems) -> Prepared | None:
 
 
 def _validates(splits: Splits) -> bool:
-    return any(part[0].validation is not None for part in splits.crossed or [splits])
+    return any(part[0].validation is not None for part in splits.by_unit)
 
 
 def _check_names(systems: Sequence[Any], baseline: str | None, problems: Problems) -> None:
@@ -246,7 +246,7 @@ def _notes(experiment: Experiment, systems: Sequence[System], splits: Splits) ->
         yield Note("inner-folds", text, "info")
     learning = [system.name for system in systems if system.learns]
     if experiment.by != "query" and learning:
-        documents = (splits.crossed or [splits])[-1]
+        documents = splits.by_unit[-1]
         advice = "move them to one side"
         if hasattr(documents.plan, "groups"):
             advice = "keep them together with the groups 'near-duplicates'"

@@ -145,7 +145,7 @@ def ranking_estimates(prepared: PreparedRankings, outcome: RankedOutcome) -> lis
 def for_training(prepared: PreparedRankings) -> Flags:
     """Return the queries that a plan with one test set never holds out, as one expects of it."""
     never = np.zeros(prepared.data.table.n_queries, np.bool_)
-    splits = (prepared.splits.crossed or [prepared.splits])[0]
+    splits = prepared.splits.by_unit[0]
     once = isinstance(splits.plan, HoldOut | TestSet | Chronological)
     if once and prepared.experiment.by != "document":
         never = ~np.logical_or.reduce([split.test > 0 for split in splits])
