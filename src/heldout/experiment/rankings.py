@@ -143,7 +143,7 @@ def _training_values(run: Evaluation, tuned: Tuned) -> Floats:
         return values if asked is None else np.where(asked > 0, values, np.nan)
     inner = experiment.inner is not None and system.learns
     # A system that learns is known there by the tuning measure alone, from its tuning.
-    known = tuned.tried and not inner and not prepared.validates
+    known = tuned.tried and not inner and not prepared.splits.validates
     if known and prepared.tune_for in prepared.measures:
         tried, final = tuned.tried[ALL], tuned.choices[ALL].number
         values = query_units(prepared, ALL, tried).values[tried["points"] == final][0]

@@ -166,7 +166,7 @@ def query_units(prepared: PreparedRankings, number: int, tried: Arrays) -> Units
     """Return the mean of each query over the folds, and how often it counts for the choice."""
     values: Floats = tried["values"]
     means = values[:, 0] if values.shape[1] == 1 else mean_where_defined(values, axis=1)
-    if number == ALL and prepared.validates and prepared.experiment.by != "document":
+    if number == ALL and prepared.splits.validates and prepared.experiment.by != "document":
         each: Any = [split.validation for split in prepared.splits]
         weights: Weights | None = np.sum(each, axis=0, dtype=np.int32)
     else:

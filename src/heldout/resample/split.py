@@ -275,6 +275,11 @@ class Splits(Sequence[Split]):
         """Whether every unit, of either kind, is in one test fold of each repeat."""
         return all(splits.tables is not None for splits in self.by_unit)
 
+    @property
+    def validates(self) -> bool:
+        """Whether there is a validation part, of either kind, to choose parameters on."""
+        return any(splits[0].validation is not None for splits in self.by_unit)
+
     def folds(self, repeat: int = 0) -> Weights:
         """Return the fold of each unit (-1: none), if every unit is in one test fold."""
         if self.crossed is not None:

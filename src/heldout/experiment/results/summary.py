@@ -201,7 +201,7 @@ def _on_training_queries(prepared: PreparedRankings, outcome: RankedOutcome, row
     if prepared.measures[row] == prepared.tune_for:
         # By inner folds, or on a validation part, the score of a system that learns is not one on
         # what it has learned from.
-        apart = prepared.experiment.inner is not None or prepared.validates
+        apart = prepared.experiment.inner is not None or prepared.splits.validates
         known = outcome.table is not None or not apart
         return mean_of(np.array([fold.choice.mean for fold in outcome.folds if known]))
     if outcome.table is None:
