@@ -146,6 +146,12 @@ def test_provenance_has_fingerprints_seed_policies_and_signatures(results, read)
     assert set(results.manifest["policies"].values()) <= set(pairs.values())
 
 
+def test_provenance_says_what_a_system_is(evil_collection, read):
+    given = {"bm25": "bm25", "ql": "ql-jm", "both": "rrf(bm25, ql, k=10,60)"}
+    results = Experiment(collection=evil_collection, systems=given, plan={"folds": 2}).run()
+    assert read(page(results)).pairs["system both"] == "rrf; 2 settings tried; k = 10, 60"
+
+
 def test_bibliography_has_what_was_used(page_text):
     keys = re.findall(r"@\w+\{([\w-]+),\n", page_text)
     assert len(set(keys)) == len(keys)
@@ -231,6 +237,23 @@ def test_numbers_have_a_page(read):
     assert not measure["up"]
     said = "ridge is significantly better than k-NN on rows not used for training: RMSE "
     assert any(line.startswith(said) for line in shown.texts)
+
+
+def test_a_measure_that_is_undefined_for_a_system_leaves_its_cells_empty(read):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    results = Experiment(
+        task="classification",
+        data=(X, np.where(X[:, 0] > 0, "yes", "no")),
+        systems={"margin": LinearSVC(), "logistic": LogisticRegression()},
+        measures=["log-loss"],
+        plan={"folds": 2},
+    ).run()
+    (values,) = read(page(results)).data("part-1-data")["values"]
+    margin, logistic = (values[results.systems.index(name)] for name in ("margin", "logistic"))
+    assert margin == [None] * 80
+    assert None not in logistic
 
 
 def test_the_policy_lets_nothing_in(page_text):

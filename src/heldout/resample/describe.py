@@ -176,7 +176,7 @@ def _relevant(split: Split, collection: Collection) -> dict[str, Any]:
 
 
 def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]:
-    documents = splits if splits.crossed is None else splits.crossed[1]
+    documents = splits.by_unit[-1]
     judged = [row for row in rows if row.without_test is not None]
     if documents.unit != "document" or not judged:
         return
