@@ -119,11 +119,9 @@ class Population:
         self.share /= max(self.share.sum(), 1)
         self.strength = random.normal(2.0, 0.8, queries)
 
-    def draw(self, random, queries=None):
-        """Ranked lists and judgements of new documents; `queries`: new ones of the same kind."""
+    def draw(self, random):
+        """Ranked lists and judgements of new documents."""
         share, strength = self.share, self.strength
-        if queries is not None:
-            share, strength = queries
         n, number = self.documents, len(share)
         topic = random.choice(number + 1, n, p=[*share, max(1 - share.sum(), 0.0)])
         scores = random.normal(0, 1, (number, n)) + random.normal(0, 0.7, n)

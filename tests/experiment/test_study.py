@@ -57,7 +57,8 @@ def test_the_truth_is_that_of_documents_added_one_by_one():
 def test_rows_are_of_the_draws():
     done = study(sets=2, replicates=20)
     assert [row.estimator for row in done.rows] == [
-        "pooled", "training", "per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff",
+        "pooled", "pooled-unmatched", "training",
+        "per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff",
     ]  # fmt: skip
     assert (done.sample_size, done.target_size) == (60, 120)
     for record, row in zip(done.to_dict(), done.rows, strict=True):
