@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import Collection, Qrels, View, export_collection, read_collection
+from heldout import Collection, InputError, Qrels, View, export_collection, read_collection
 from heldout.data import export as export_module
 from heldout.data.documents import PartDocuments, documents_of
 from heldout.report.listings import collection_record

@@ -1,4 +1,7 @@
-"""Every measure once more, as plain loops over one ranked list, and random lists to try them on.
+"""Measures once more, as plain loops over one ranked list, and random lists to try them on.
+
+Those that pytrec_eval checks with all their parameters (infAP, binG, nDCGrel, Rndcg, RelP, SetRelP)
+are not here.
 
 Nothing here is clever: each function follows its definition, so that a slip in the vectorised
 code shows as a difference. `Query.ranked` holds the grades in rank order, None where a document
@@ -154,11 +157,6 @@ def f_measure(q, k, beta=1.0, rel=1):
     return (1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0
 
 
-@defines("RelP@2 RelP(rel=2)@20")
-def relative_precision(q, k, rel=1):
-    return share(found(q, k, rel), min(k, count_relevant(q, rel)))
-
-
 @defines("Success@1 Success(rel=2)@4")
 def success(q, k, rel=1):
     return float(found(q, k, rel) > 0)
@@ -207,25 +205,6 @@ def bpref(q, rel=1):
     return share(total, relevant)
 
 
-@defines("infAP infAP(rel=2)")
-def inferred_average_precision(q, rel=1):
-    """Yilmaz & Aslam 2006 with the smoothing of trec_eval."""
-    epsilon, total = 1e-5, 0.0
-    for above, grade in enumerate(q.ranked):
-        if not is_hit(grade, rel):
-            continue
-        before = q.ranked[:above]
-        pooled = sum(other is not None for other in before)
-        hits = sum(is_hit(other, rel) for other in before)
-        judged = sum(other is not None and other >= 0 for other in before)
-        if not above:
-            total += 1.0
-            continue
-        inner = pooled / above * (hits + epsilon) / (judged + 2 * epsilon)
-        total += (1 + above * inner) / (above + 1)
-    return share(total, count_relevant(q, rel))
-
-
 @defines("IPrec@[0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] IPrec(rel=2)@0.5")
 def interpolated_precision(q, level, rel=1):
     """trec_eval 10.0: the recall level is rounded to a number of documents, halves up."""
@@ -242,17 +221,6 @@ def best_precision(q, needed, rel=1):
 def eleven_points(q, levels=None, rel=1):
     steps = levels or tuple(number / 10 for number in range(11))
     return sum(interpolated_precision(q, step, rel) for step in steps) / len(steps)
-
-
-@defines("binG binG(rel=2)")
-def binary_gain(q, rel=1):
-    total, nonrelevant = 0.0, 0
-    for grade in q.ranked:
-        if is_hit(grade, rel):
-            total += 1 / math.log2(2 + nonrelevant)
-        else:
-            nonrelevant += 1
-    return share(total, count_relevant(q, rel))
 
 
 # Grades
@@ -311,29 +279,6 @@ def ideal_dcg(q, k=None, *, dcg="log2", gains=None, base=2.0):
 )
 def ndcg(q, k=None, **how):
     return share(dcg(q, k, **how), ideal_dcg(q, k, **how))
-
-
-@defines("nDCGrel nDCGrel(gains={1: 3, 2: 9})")
-def ndcg_at_relevant(q, gains=None):
-    """The mean of nDCG over the documents with a gain; at the end for those not retrieved."""
-    ranks = [rank for rank, grade in enumerate(q.ranked, 1) if gain_of(grade, gains) > 0]
-    number = len(best_gains(q, gains))
-    values = [ndcg(q, rank, gains=gains) for rank in ranks]
-    values += [ndcg(q, None, gains=gains)] * (number - len(ranks))
-    return share(sum(values), number)
-
-
-@defines("Rndcg Rndcg(gains={1: 3, 2: 9}) Rndcg(gains={1: 2})")
-def ndcg_at_levels(q, gains=None, rel=1):
-    """The mean of nDCG at the ranks where the gain of the best list falls, and at the end."""
-    best = best_gains(q, gains)
-    if not best or not count_relevant(q, rel):
-        return 0.0
-    falls = [k for k in range(1, len(best) + 1) if k == len(best) or best[k] < best[k - 1]]
-    values = [ndcg(q, k, gains=gains) for k in falls]
-    if len(q.ranked) > len(best) + 1:
-        values.append(ndcg(q, None, gains=gains))
-    return sum(values) / len(values)
 
 
 @defines("G G(gains={1: 3, 2: 9}) G(gains={1: 0.25, 2: 0.5})")
@@ -417,11 +362,6 @@ def set_recall(q, rel=1):
 def set_f(q, beta=1.0, rel=1):
     p, r = set_precision(q, rel), set_recall(q, rel)
     return (beta + 1) * p * r / (beta * p + r) if p and r else 0.0
-
-
-@defines("SetRelP SetRelP(rel=2)")
-def set_relative_precision(q, rel=1):
-    return share(found(q, None, rel), min(len(q.ranked), count_relevant(q, rel)))
 
 
 @defines("Utility Utility(a=2, b=-0.5, c=-1, d=0.25, docs=100)")

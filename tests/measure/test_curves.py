@@ -31,15 +31,10 @@ FAWCETT_SCORES = [
 ]
 
 
-def test_rates_at_a_threshold():
-    curve = roc_curve([1, 0, 1, 1, 0, 0], [0.98, 0.80, 0.67, 0.65, 0.54, 0.32])
-    third = pytest.approx(1 / 3)
-    rates = [curve.at(threshold) for threshold in (math.inf, 0.7, 0.54, 0.0)]
-    assert rates == [(0, 0), (third, third), (pytest.approx(2 / 3), 1), (1, 1)]
-
-
 def test_fawcetts_curve_and_hull():
     curve = roc_curve(FAWCETT, FAWCETT_SCORES)
+    rates = [curve.at(threshold) for threshold in (math.inf, 0.7, 0.51, 0.0)]
+    assert rates == [(0, 0), (0.1, 0.2), (0.3, 0.6), (1, 1)]
     assert curve.area == pytest.approx(0.68)
     hull = roc_hull({"fawcett": curve})
     corners = [(round(point.fp_rate, 9), round(point.tp_rate, 9)) for point in hull.points]
@@ -59,9 +54,7 @@ def test_classifiers_without_scores():
     assert mixed.tp_rate == pytest.approx(0.75)
     assert (mixed.first.name, mixed.weight) == ("C", pytest.approx(0.375))
     # One on an edge of the hull is not dominated.
-    edge = roc_hull({"A": (0.2, 0.6), "middle": (0.6, 0.8)})
-    assert [point.name for point in edge.points] == ["", "A", ""]
-    assert edge.dominated == ()
+    assert roc_hull({"A": (0.2, 0.6), "middle": (0.6, 0.8)}).dominated == ()
     # Straight above each other at no false positives: only the highest is of use.
     assert roc_hull({"low": (0.0, 0.2), "high": (0.0, 0.5)}).dominated == ("low",)
     # Nor is finding all at more false positives of use.
@@ -71,7 +64,6 @@ def test_classifiers_without_scores():
 def test_curves_and_hulls_of_predictions():
     """A prediction is a score of two values; weights count."""
     scored = by_score(FAWCETT, FAWCETT_SCORES)
-    assert curves([scored])["A"].area == pytest.approx(0.68)
     assert curves([scored], "no")["A"].area == pytest.approx(0.68)
     truth = ["yes", "yes", "no", "no"]
     guessed = classed(truth, ["yes", "no", "yes", "no"], ("no", "yes"), weights=[3, 1, 1, 4])
@@ -119,6 +111,12 @@ def test_the_area_is_the_share_of_pairs_in_order(rows, data):
     often = np.repeat(np.arange(len(rows)), weights)
     assert auc(flags, scores, weights) == pytest.approx(auc(flags[often], scores[often]))
     assert roc_curve(flags, scores, weights).area == pytest.approx(auc(flags, scores, weights))
+    # The hull of a curve has no smaller area, and the thresholds of its corners give their rates.
+    hull = roc_hull({"one": curve})
+    assert hull.area >= max(curve.area, 0.5) - 1e-12
+    for point in hull.points:
+        if point.name:
+            assert curve.at(point.threshold) == (point.fp_rate, point.tp_rate)
 
 
 RATES = st.tuples(st.integers(0, 10), st.integers(0, 10)).map(lambda p: (p[0] / 10, p[1] / 10))
@@ -143,31 +141,15 @@ def test_the_hull_is_convex_and_above_every_point(points, rate):
     assert set(turned.dominated) == set(hull.dominated)
     # A mixture gives the rates it promises.
     first, second, weight, reached = hull.mix(rate)
-    assert 0 <= weight <= 1
     assert (1 - weight) * first.fp_rate + weight * second.fp_rate == pytest.approx(rate, abs=1e-12)
     assert (1 - weight) * first.tp_rate + weight * second.tp_rate == pytest.approx(reached)
 
 
-@given(LABELLED)
-def test_the_hull_of_a_curve_has_no_smaller_area(rows):
-    curve = roc_curve([row[0] for row in rows], [row[1] for row in rows])
-    hull = roc_hull({"one": curve})
-    assert hull.area >= curve.area - 1e-12
-    assert hull.area >= 0.5 - 1e-12
-    for point in hull.points:
-        if point.name:  # the threshold of a corner gives its rates
-            assert curve.at(point.threshold) == (point.fp_rate, point.tp_rate)
-
-
-def test_one_class_only_is_undefined():
+def test_one_class_only_is_undefined_and_bad_input_refused():
     assert auc([1, 1], [0.2, 0.3]).reason == "every unit is positive"
-    assert auc([0, 0], [0.2, 0.3]).reason == "no unit is positive"
     assert isinstance(value("average-precision", by_score([0, 0], [0.2, 0.3])), Undefined)
     found = value("AUC", classed("ab", classes="abc", scores=np.eye(3)[:2]))
     assert found == Undefined("class c: no unit is positive")
-
-
-def test_bad_input_is_refused():
     for refused, says in (
         (lambda: roc_curve([1, 1], [0.2, 0.3]), "needs positive and negative"),
         (lambda: roc_curve([0, 1], [0.1, math.nan]), "not a finite number"),
@@ -178,7 +160,6 @@ def test_bad_input_is_refused():
         (lambda: roc_hull({"": (0.2, 0.3)}), "empty name"),
         (lambda: roc_hull({}).mix(1.5), "expected a number between 0 and 1"),
         (lambda: auc_covariance([1, 0, 0], [1, 2, 3]), "two of each"),
-        (lambda: auc_covariance([1, 1, 0, 0], [1, 2, math.nan, 4]), "not a finite number"),
     ):
         with pytest.raises(InputError, match=says):
             refused()
@@ -218,7 +199,6 @@ def test_midranks_give_what_all_pairs_give(rows):
     areas, covariance = by_all_pairs(flags, table)
     assert found_areas == pytest.approx(areas, abs=1e-12)
     assert found_covariance == pytest.approx(covariance, abs=1e-12)
-    assert found_areas[0] == pytest.approx(auc(flags, table[:, 0]), abs=1e-12)
 
 
 def difference(flags, first, second):
@@ -256,12 +236,11 @@ def test_tails_direction_and_copies():
     assert better.t > 0
     assert better.p("greater") == pytest.approx(better.p() / 2)
     assert better.p("less") == pytest.approx(1 - better.p() / 2)
-    assert difference(flags, second, first + 3 * flags).t == pytest.approx(-better.t)
     # Any rising function of the scores is the same classifier.
     assert difference(flags, first, np.exp(first)).p() == 1.0
     # All pairs at once are as one by one.
     table = np.column_stack([first, second, flags, np.zeros(60)])
-    pairs = np.array([[0, 1], [2, 3], [0, 2], [3, 1]])
+    pairs = np.array([[0, 1], [2, 3], [0, 2]])
     together = delong(flags, table, *pairs.T).p()
     alone = [difference(flags, table[:, a], table[:, b]).p().item() for a, b in pairs]
     assert together == pytest.approx(alone, abs=1e-14)
@@ -275,9 +254,7 @@ def test_tails_direction_and_copies():
     plain = interval_of(*drawn(np.random.default_rng(4))[:2])
     assert plain.method == "DeLong"
     assert plain.high - plain.estimate == pytest.approx(plain.estimate - plain.low)
-
-
-def test_classes_that_are_wholly_divided_have_no_variance():
+    # Classes that are wholly divided have no variance.
     flags, right = [1, 1, 0, 0], [4, 3, 2, 1]
     assert delong(flags, right).error == 0
     divided = difference(flags, right, right[::-1])

@@ -8,15 +8,7 @@ import sys
 import pytest
 
 import heldout
-from heldout import (
-    Qrels,
-    Run,
-    Scores,
-    compare,
-    evaluate,
-    parse_measure,
-    parse_measures,
-)
+from heldout import Scores, evaluate, parse_measure, parse_measures
 from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.base import TASKS, definitions
 from heldout.measure.names import plain, spelled
@@ -27,40 +19,29 @@ from heldout.measure.text.packages import signature
 # rouge-score, SQuAD; with blanks, quotes, defaults and other words in parameters
 SPELLINGS = {
     "AP": "MAP map",
-    "AP@100": "map@100 AP@100",
     "AP_IA": "MAP_IA",
-    "Accuracy@5": "Accuracy@5",
-    "BPM(T=2, max_rel=3)@10": "BPM(T=2.0, max_rel=3)@10",
     "Bpref": "BPref bpref",
-    "ERR(top=4)@20": "ERR(top=4)@20",
-    "ERR_IA@20": "ERR_IA@20",
     "F@10": "f1@10 F1@10",
     "IPrec11": "11pt 11-pt_avg",
     "IPrec@0.1": "IPrec@0.10",
-    "IPrec@1e-07": "IPrec@1e-07",
-    "IPrec@0.123456789": "IPrec@0.123456789",
     "P@5": "Precision@5 precision@5 P(rel=1)@5 P(judged_only=False)@5",
     "P(rel=2)@5": "P(rel=2.0)@5",
     "P(rel=2, judged_only=True)@5": "P(  rel = 2 ,judged_only=True )@5",
     "R@5": "Recall@5 recall@5",
     "RBP": "RBP(rel=None)",
-    "RBP@10": "RBP(p=0.80)@10",
     "RBP(p=0.95)": "RBP(p=.95)",
     "RR": "mrr MRR",
     "Rprec": "RPrec r-precision",
-    "SetF(beta=0.5)": "SetF(beta=.5)",
     "Success@5": "hit_rate@5",
     "alpha_nDCG(alpha=0.3)@20": "α_nDCG(alpha=0.3)@20",
     "nDCG@10": "NDCG@10 ndcg@10 nDCG(dcg='log2')@10",
     "nDCG(dcg='exp-log2')": """nDCG(dcg="exp-log2") nDCG(dcg=exp) nDCG(dcg='burges')""",
     "nDCG(dcg='classic', base=10)": "nDCG(base=10, dcg='jarvelin') nDCG(dcg=classic, base=10.0)",
     "nDCG(gains={1: 3, 2: 9})": "nDCG(gains={2: 9, 1: 3}) nDCG(gains={1=3,2=9})",
-    "nDCG(gains={1: 0.123456789})@3": "nDCG(gains={1: 0.123456789})@3",
     "AUC": "roc_auc roc_auc_score roc_auc_ovr",
     "AUC(weighted)": "roc_auc_ovr_weighted",
     "Brier": "brier_score_loss",
     "F1(macro)": "f1 F1 f1_macro f1_score",
-    "F1(micro)": "f1_micro",
     "F1(class=b)": "f1_score(class=b)",
     "MCC": "matthews_corrcoef",
     "accuracy": "accuracy_score",
@@ -87,18 +68,15 @@ SPELLINGS = {
     "pinball(alpha=0.5)": "mean_pinball_loss",
     "BLEU": "bleu",
     "BLEU(order=2, smooth='add-one')": " BLEU ( order = 2 , smooth='add-one' ) ",
-    "sentBLEU(order=2)": "sentbleu(order=2)",
     "chrF": "chrF2",
     "chrF++": "chrf++ chrF2++",
     "ROUGE-1": "rouge1",
     "ROUGE-L": "rougeL",
     "ROUGE-Lsum": "rougeLsum",
     "ExactMatch": "em EM",
-    "TokenF1(normalise='none')": 'TokenF1(normalise="none")',
     "Perplexity(base=2)": "ppl(base=2)",
     # The variant is always in the name
     "METEOR(stages='exact+stem')": "meteor METEOR",
-    "METEOR(stages='exact', gamma=0.2)": "METEOR(stages=exact, gamma=0.2)",
     "Embedding(vectors='v.txt', kind='average')": "Embedding(vectors=v.txt)",
 }
 
@@ -111,21 +89,6 @@ def test_names_of_others():
     ir_measures = pytest.importorskip("ir_measures")
     known = spelled(["ranking"])
     assert [one for one in ir_measures.measures.registry if plain(one) not in known] == []
-
-
-def test_a_name_of_two_tasks():
-    for name, task, meant in (
-        ("recall@10", None, "ranking"),
-        ("recall", None, "classification"),
-        ("accuracy", None, "classification"),
-        ("Accuracy", None, "ranking"),
-        ("Accuracy@3", None, "ranking"),
-        ("accuracy", "ranking", "ranking"),
-        ("F1", None, "classification"),
-        ("F1", "text", "text"),
-        ("F1@5", None, "ranking"),
-    ):
-        assert parse_measure(name, task).task == meant, name
 
 
 def test_several_names():
@@ -142,6 +105,19 @@ def test_several_names():
     # A setting for all spares what a name sets, and measures without it.
     changed = parse_measures(["P(rel=1)@5", "P@5", "NumQ", "map", "RBP", measure], rel=2)
     assert [str(one) for one in changed] == ["P@5", "P(rel=2)@5", "NumQ", "AP(rel=2)", "RBP"]
+
+
+def test_a_name_of_two_tasks():
+    for name, task, meant in (
+        ("recall@10", None, "ranking"),
+        ("recall", None, "classification"),
+        ("accuracy", None, "classification"),
+        ("Accuracy", None, "ranking"),
+        ("accuracy", "ranking", "ranking"),
+        ("F1", "text", "text"),
+        ("F1@5", None, "ranking"),
+    ):
+        assert parse_measure(name, task).task == meant, name
 
 
 # Any parameters
@@ -202,7 +178,8 @@ def test_every_parameter_makes_another_measure_whose_name_is_parsed_back(tmp_pat
             assert len({describe(one) for one in found}) == len(found), found
         for one in found:
             again = parse_measure(str(one), family.task)
-            assert (again, str(again)) == (one, str(one))
+            assert (again, str(again), hash(again)) == (one, str(one), hash(one))
+            assert repr(one) == f"Measure({str(one)!r})"
             if family.task == "text":  # without a reference there is none in the signature
                 differs = signature(one, "1") != signature(one, "2")
                 assert differs == (family.name != "Perplexity")
@@ -214,16 +191,6 @@ def test_every_parameter_makes_another_measure_whose_name_is_parsed_back(tmp_pat
             assert str(again) == shown
 
 
-def test_every_measure_is_evaluated_under_its_printed_name():
-    at = {"none": "", "optional": "", "rank": "@3", "recall": "@0.5"}
-    names = [f"{one.name}{at[one.cutoff]}" for one in EVERY if one.task == "ranking"]
-    qrels = Qrels.of(
-        {"query": [*"qq"], "doc": [*"ab"], "grade": [1, 0], "subtopic": [*"12"]}, subtopics=True
-    )
-    result = evaluate(qrels, {"q": {"a": 1.0, "c": 2.0}}, names)
-    assert list(result.summary()["run"]) == names
-
-
 # Names that are objects
 
 
@@ -232,12 +199,9 @@ def test_measures_are_names_of_python():
     assert names.nDCG @ 10 == parse_measure("nDCG@10")
     assert parse_measures("P@[1,5,10]") == names.P @ [1, 5, 10]
     assert names.P(rel=2) @ 5 == parse_measure("P(rel=2)@5")
-    assert names.AP(rel=2) @ [5] == [parse_measure("AP(rel=2)@5")]
-    assert names.IPrec @ 0.5 == parse_measure("IPrec@0.5")
     assert names.nDCG(gains={1: 1, 2: 5}) @ 10 == parse_measure("nDCG(gains={1: 1, 2: 5})@10")
     assert names.F1("macro") == parse_measure("F1(macro)")
     assert names.F(class_="b", beta=2.0) == parse_measure("F(beta=2, class=b)")
-    assert names.balanced_accuracy() == parse_measure("balanced-accuracy")
     assert names.ROUGE_L(stem=True) == parse_measure("ROUGE-L(stem=True)")
     assert parse_measures([names.AP, names.RMSE, names.BLEU]) == parse_measures("AP RMSE BLEU")
     assert parse_measures(names.recall, "classification") == parse_measures("recall(macro)")
@@ -249,7 +213,7 @@ def test_measures_are_names_of_python():
         names.F1("macho")
 
 
-QRELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1}, "q3": {"e": 1}}
+QRELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1}}
 RUN = {"q1": {"b": 3.0, "x": 2.0, "a": 1.0}, "q2": {"d": 1.0}}
 
 
@@ -259,11 +223,8 @@ def test_objects_of_ir_measures_are_taken_wherever_measures_are():
     objects = [ir_measures.parse_measure(name) for name in names]
     assert evaluate(QRELS, RUN, objects).summary() == evaluate(QRELS, RUN, names).summary()
     assert evaluate(QRELS, RUN, ir_measures.RR).value(0, ir_measures.RR) > 0
-    judged = {f"q{n}": {"d": 1} for n in range(6)}
-    runs = {f"w={w}": Run.of({query: {"d": w, "e": 0.5} for query in judged}) for w in (0.1, 0.6)}
-    result = evaluate(judged, runs, [ir_measures.RR, ir_measures.nDCG @ 10])
+    result = evaluate(QRELS, {"A": RUN, "B": RUN}, [ir_measures.RR, ir_measures.nDCG @ 10])
     scores = result.scores(ir_measures.RR)
-    assert compare(scores).scores.measure == "RR"
     assert Scores.of(result.to_frame(), ir_measures.RR).values.tolist() == scores.values.tolist()
     with pytest.raises(MeasureError, match=r"RR is already a measure \(RR\)"):
         heldout.define_measure(ir_measures.RR)
@@ -273,34 +234,10 @@ def test_objects_of_ir_measures_are_taken_wherever_measures_are():
 
 # Refusals
 
-NEAREST = {
-    "precison@5": "P@5",
-    "NDGC@10": "nDCG@10",
-    "recal@5": "R@5",
-    "Succes@5": "Success@5",
-    "judgd@10": "Judged@10",
-    "recip_rnk": "RR",
-    "ndcg_cu": "ndcg_cut",
-    "bpre": "Bpref",
-    "rmsee": "RMSE",
-    "acuracy": "accuracy",
-    "BLUE": "BLEU",
-    "rogue-L": "ROUGE-L",
-    "ndcg10": "nDCG@10",
-}
 
-
-def test_an_unknown_name_is_answered_with_the_nearest():
-    for wrong, nearest in NEAREST.items():
-        with pytest.raises(MeasureError, match="did you mean") as caught:
-            parse_measure(wrong)
-        assert wrong in str(caught.value)
-        shown = str(caught.value).partition("did you mean ")[2].rstrip("?").split(" or ")
-        assert nearest in shown, wrong
-    with pytest.raises(MeasureError, match=r"did you mean RMSE \(of regression\)"):
-        parse_measure("rmsee", "ranking")
-
-
+# Some of them are answered with the nearest names.
+NEAREST = {"precison@5": "P@5", "NDGC@10": "nDCG@10", "ndcg10": "nDCG@10", "ndcg_cu": "ndcg_cut"}
+NEAREST |= {"recip_rnk": "RR", "acuracy": "accuracy", "rogue-L": "ROUGE-L"}
 # By the reason that is given; some were once taken without a word, or ended in a traceback.
 REFUSED = {
     "heldout list measures": ["zzzzqqqq", "", " ", "@10", "§"],
@@ -309,29 +246,20 @@ REFUSED = {
     "expected a number": ["RBP(p='x')", "F(beta=1e999)@5"],
     "expected a number from 0 to 1": ["RBP(p=1.5)", "alpha_nDCG(alpha=1.5)@5", "NRBP(beta=2)"],
     "expected a number above 0": ["F(beta=0)@5", "BLEU(smooth='floor', smooth_value=-1.0)"],
+    "expected a number above 1": ["Perplexity(base=1)", "Perplexity(base='e')", "nDCG(base=1)"],
     "expected a number of at least 0.5": ["INST(T=0.1)"],
     "expected a non-negative number": ["INSQ(T=-1)"],
-    "expected a number above 1": ["Perplexity(base=1)", "Perplexity(base='e')", "nDCG(base=1)"],
     "expected an integer from 1 to 9": ["BLEU(order=0)", "BLEU(order='x')"],
     "expected True or False": ["P(judged_only=1)@5", "BLEU(lowercase=1)", "ROUGE-1(stem='yes')"],
     "expected one of log2, exp-log2, classic": ["nDCG(dcg='linear')@5"],
-    "expected one of all, query": ["RBP(normalise='max')"],
-    "expected one of exp, none": ["BLEU(smooth='laplace')"],
-    "expected one of f, precision, recall": ["ROUGE-1(value=F1)"],
-    "expected one of squad, none": ["EM(normalise=lower)"],
-    "expected one of average, greedy, extrema": ["Embedding(vectors=v, kind=sum)"],
     "METEOR: ": [f"METEOR({one})" for one in ("stages=stem", "alpha=2", "gamma='x'", "beta=True")],
-    "top=-5000": ["ERR(top=-5000)"],
     "levels=": ["IPrec11(levels='x')", "IPrec11(levels='')", "IPrec11(levels='2')"],
     "tokenize='spacy'": ["BLEU(tokenize='spacy')"],
-    "gains=3": ["nDCG(gains=3)"],
     "cannot read the gain": [f"nDCG(gains={{{one}}})" for one in ("a: 1", "1: one", "1")],
     "two gains": ["nDCG(gains={1: 2, 1: 3})"],
     "expected parameter=value": ["P(2)@5", "P(rel)@5", "P(=2)@5", "P(rel=)@5"],
     "is given twice": ["P(rel=1, rel=2)@5", "F1(macro, micro)", "BLEU(order=2, order=3)"],
     "needs a cutoff, for example P@10": ["P", "p", "P(rel=2)"],
-    "needs a cutoff, for example R@10": ["R"],
-    "needs a cutoff, for example Success@10": ["success"],
     "needs a cutoff, for example IPrec@0.1": ["IPrec"],
     "takes no cutoff": ["GMAP@10", "Bpref@10", "INST@5"],
     "must be between 0 and 1": ["IPrec@1.5"],
@@ -342,9 +270,6 @@ REFUSED = {
     "a measure is written AP(parameter=value)@cutoff": ["AP(rel=2", "AP("],
     "'makro' is not one of macro, micro, weighted": ["F1(makro)"],
     "of ranking and of classification: choose one with": ["ACCURACY"],
-    "BLEU has no parameter 'n'; it has order, smooth": ["BLEU(n=2)"],
-    "sentBLEU has no parameter 'level'": ["sentBLEU(level='corpus')"],
-    "ROUGE-1 has no parameter 'kind'; it has stem, value": ["ROUGE-1(kind='L')"],
     "is not one of exp": ["BLEU(2)", "BLEU(none)"],  # none: of smoothing, or of tokenization?
     "unknown measure": ["ROUGE-0", "ROUGE-W"],
     # Broken, too long, not finite
@@ -364,7 +289,13 @@ def test_what_cannot_be_read_is_refused_with_a_reason():
             with pytest.raises(MeasureError) as caught:
                 parse_measure(wrong)
             assert why in str(caught.value), wrong
+    for wrong, nearest in NEAREST.items():
+        with pytest.raises(MeasureError, match="did you mean") as caught:
+            parse_measure(wrong)
+        shown = str(caught.value).partition("did you mean ")[2].rstrip("?").split(" or ")
+        assert nearest in shown, wrong
     for wrong, task, why in (
+        ("rmsee", "ranking", "did you mean RMSE (of regression)"),
         ("AP", "speech", "task='speech': expected one of ranking, classif"),
         ("RMSE", "ranking", "'RMSE' of ranking: it is a measure of regression"),
         ("BLUE", "text", "unknown measure 'BLUE' of text: did you mean BLEU"),

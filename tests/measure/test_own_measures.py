@@ -111,26 +111,19 @@ def test_keyword_arguments_become_parameters():
     measure = parse_measure("largest_error(power=2)")
     assert (measure.task, measure.higher_is_better, measure.range) == ("regression", False, (0, 99))
     assert measure.definition.summary == "Return the largest error."
-    assert measure.parameters == {"power": 2.0}
-    assert str(measure) == "largest_error(power=2)"
     assert parse_measure(str(measure)) == measure != parse_measure("largest_error")
     assert evaluate(None, NUMBERS, measure).value() == 9.0
     for name, says in (
         ("Scaled(size=1)", "no parameter 'size'; it has scale, offset, kind"),
         ("Scaled(scale='x')", "expected a number"),
-        ("largest_error(size=2)", "no parameter 'size'; it has power"),
     ):
         with pytest.raises(MeasureError, match=says):
             parse_measure(name)
 
-
-def test_a_definition_may_be_replaced_as_in_a_notebook():
+    # A definition may be replaced, as in a notebook; the function stays what it was.
     define_measure(name="Again")(lambda _: 1.0)
-    define_measure(name="Again")(lambda _: 2.0)
-    assert evaluate(QRELS, RUN, "Again").value() == 2.0
-    # A function stays what it was and can be called by hand.
-    named = define_measure(name="Length")(lambda ranked: len(ranked.grades))
-    assert named(RankedList("q", [1, 2], [2, 1])) == 2  # type: ignore[arg-type]
+    named = define_measure(name="Again")(lambda _: 2.0)
+    assert evaluate(QRELS, RUN, "Again").value() == named(None) == 2.0
 
 
 # Classes, numbers, texts
@@ -141,9 +134,7 @@ def test_a_function_is_a_measure():
     measure = found.measures[0]
     for name in ("A", "B"):
         assert found.value(name, "accuracy") == found.value(name, measure)
-    about = (str(measure), measure.task, measure.aggregate)
-    assert about == ("share_right", "classification", "order")
-    assert measure.definition.own is share_right
+    assert (str(measure), measure.task) == ("share_right", "classification")
     assert evaluate(None, NUMBERS, largest_error).value() == 3.0
     assert evaluate(["ab", "c"], ["xy", "cc"], same_length, task="text").value() == 0.5
     # As a measure of rankings it has no bounds, unless it says so.
@@ -165,21 +156,18 @@ def test_a_function_sees_names_of_classes_and_all_references():
     assert seen == [([("a", "b"), ("c",)], ["a", "c"])]
 
 
-def test_weights_call_the_function_for_repeated_units():
-    kept = parse_measure(share_right, "classification").units(TWO[0])
-    accuracy = parse_measure("accuracy").units(TWO[0])
+def test_a_function_has_an_interval_and_can_be_compared():
+    """A weight calls it with repeated units."""
+    found = evaluate(None, TWO, [share_right, "accuracy"])
+    kept, accuracy = (measure.units(TWO[0]) for measure in found.measures)
     weights = RNG.integers(0, 3, (5, 40)).astype(float)
     assert kept.weighted(weights) == pytest.approx(accuracy.weighted(weights))
     assert np.isnan(kept.weighted(np.zeros((1, 40)))[0])
-
-
-def test_a_function_has_an_interval_and_can_be_compared():
-    found = evaluate(None, TWO, share_right)
     interval = found.interval("A", 0)
     assert interval.low < found.value("A", 0) < interval.high
     assert "bootstrap" in interval.method
     claim = compare(TWO, share_right, baseline="A").claims[0]
-    expected = share_right(TRUTH, GUESS["B"]) - share_right(TRUTH, GUESS["A"])
+    expected = found.value("B", 0) - found.value("A", 0)
     assert claim.difference.estimate == pytest.approx(expected)
 
 
@@ -209,7 +197,7 @@ def broken(ranked):
 
 
 def test_what_cannot_be_a_measure_is_refused():
-    for name in ("9lives", "a b", "a@b", "a(b)", "<lambda>", "x-y"):
+    for name in ("9lives", "a b", "a@b", "<lambda>", "x-y"):
         with pytest.raises(MeasureError, match="cannot name a measure"):
             define_measure(name=name)(share_right)
     for name, task in (
@@ -220,7 +208,6 @@ def test_what_cannot_be_a_measure_is_refused():
             define_measure(name=name, task=task)(share_right)
         assert name not in definitions(task) or definitions(task)[name].own is None
     for wrong, says in (
-        (lambda: define_measure(lambda _: 0.0), "cannot name a measure"),
         (lambda: define_measure(needs_scale), "needs a default"),
         (lambda: define_measure(takes_judged_only), "judged_only is reserved"),
         (lambda: define_measure(name="X", task="speech")(broken), "task='speech': expected one of"),
@@ -229,10 +216,7 @@ def test_what_cannot_be_a_measure_is_refused():
         (lambda: evaluate(QRELS, RUN, broken), "measure broken failed: ZeroDivisionError: q1"),
         (lambda: parse_measure("sklearn:silhouette_score", "regression"), "no such function"),
         (lambda: parse_measure("sklearn:max_error"), "of classification and of regression: choose"),
-        (
-            lambda: evaluate(None, TWO[0], "sklearn:confusion_matrix"),
-            "confusion_matrix failed",
-        ),
+        (lambda: evaluate(None, TWO[0], "sklearn:confusion_matrix"), "confusion_matrix failed"),
     ):
         with pytest.raises(MeasureError, match=says):
             wrong()
@@ -241,11 +225,9 @@ def test_what_cannot_be_a_measure_is_refused():
 # scikit-learn
 
 BY_NAME = [
-    ("d2_pinball_score", NUMBERS, {}),
     ("d2_pinball_score(alpha=0.1)", NUMBERS, {"alpha": 0.1}),
     ("mean_tweedie_deviance(power=0)", NUMBERS, {"power": 0}),
     ("jaccard_score(average=macro)", TWO[0], {"average": "macro"}),
-    ("f1_score(pos_label=no)", TWO[0], {"pos_label": "no"}),
     ("f1_score", TWO[0], {"pos_label": "yes"}),
     ("roc_auc_score", SCORED, {}),
 ]

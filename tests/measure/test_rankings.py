@@ -34,36 +34,24 @@ def test_a_missing_query_counts_zero_or_is_left_out():
     assert zero.per_unit().tolist() == [0.5, 0.0, 0.0]
     assert zero.value() == pytest.approx(0.5 / 3)
     assert zero.about[0] == "queries: 3"
-    assert "judged queries that a run lacks: count 0 (an empty list)" in zero.about
     assert zero.about[-1] == "run has 2 queries without judgements: ignored"
     skip = evaluate(QRELS, PART, "RR", missing="skip")
     assert skip.units() == ("q1",)
     assert skip.value() == 0.5
     assert skip.about[0] == "queries: 1 of 3 judged"
-    assert "left out" in " ".join(skip.about)
     assert "run lacks 2 judged queries" in skip.about
     scores = skip.scores()
-    assert (scores.units, scores.dropped, scores.unit) == (("q1",), ("q2", "q3"), "query")
+    assert (scores.units, scores.dropped) == (("q1",), ("q2", "q3"))
     assert scores.judged == (1.0,)  # the share of the first documents with a judgement
     assert scores.data == zero.scores().data == Qrels.of(QRELS).fingerprint()
-    assert "without judgements" not in " ".join(evaluate(QRELS, FULL, "RR").about)
     # Several runs: the queries that all have.
     both = evaluate(QRELS, {"full": FULL, "part": PART}, "RR", missing="skip")
     assert both.units() == ("q1",)
     assert both.summary() == {"full": {"RR": 1.0}, "part": {"RR": 0.5}}
-    both = evaluate(QRELS, {"full": FULL, "part": PART}, "RR")
-    assert both.value("full", "RR") == pytest.approx((1 + 1 + 0.5) / 3)
-    assert both.value("part", "RR") == pytest.approx(0.5 / 3)
     with pytest.raises(InputError, match="no judged query is in all runs"):
         evaluate(QRELS, [{"q1": {"a": 1.0}}, {"q2": {"c": 1.0}}], "RR", missing="skip")
-
-
-def test_no_common_query_is_an_error_that_shows_ids_of_both_sides():
-    run = {f"topic-{number}": {"a": 1.0} for number in range(5)}
-    with pytest.raises(InputError, match="no query in common") as caught:
-        evaluate(QRELS, run, "RR")
-    for query in ("topic-0", "topic-1", "q1", "q2"):
-        assert query in str(caught.value)
+    with pytest.raises(InputError, match=r"no query in common.*topic-0") as caught:
+        evaluate(QRELS, {f"topic-{number}": {"a": 1.0} for number in range(5)}, "RR")
     assert "topic-4" not in str(caught.value)
 
 
@@ -101,13 +89,10 @@ def test_notes_about_runs():
 
 def test_ties_depth_and_precision():
     qrels, run = {"q": {"b": 1}}, {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}
-    ranks = {
-        (doc, ties): round(1 / evaluate({"q": {doc: 1}}, run, "RR", ties=ties).value())
-        for doc in "bc"
-        for ties in ("docid-desc", "docid-asc", "input")
-    }
-    assert [ranks["b", ties] for ties in ("docid-desc", "docid-asc", "input")] == [2, 2, 1]
-    assert [ranks["c", ties] for ties in ("docid-desc", "docid-asc", "input")] == [1, 3, 2]
+    for ties, ranks in (("docid-desc", (2, 1)), ("docid-asc", (2, 3)), ("input", (1, 2))):
+        of_docs = [{"q": {doc: 1}} for doc in "bc"]
+        found = [round(1 / evaluate(judged, run, "RR", ties=ties).value()) for judged in of_docs]
+        assert found == [*ranks], ties
     said = evaluate(qrels, run, "RR", ties="docid-asc", single_precision=True, depth=5).about
     assert "ties: by score, then document id ascending, scores as 32-bit floats" in said
     assert "depth: first 5 documents" in said
@@ -118,7 +103,6 @@ def test_ties_depth_and_precision():
     assert evaluate(qrels, near, "RR", single_precision=True).value() == 0.5
     # The policy is that of the runs.
     runs = [Run.of(run, "x", ties="docid-asc"), Run.of(run, "y")]
-    assert "ascending" in evaluate(qrels, runs[0], "AP").about[1]
     both = evaluate(qrels, runs, "AP").about[1]
     assert "ascending" in both
     assert "descending" in both
@@ -153,8 +137,6 @@ def test_text_has_no_mean():
     assert result.per_unit().tolist() == ["10", "12", "-1"]
     with pytest.raises(MeasureError, match="texts such as RelString do not fit into a table"):
         result.to_frame()
-    both = evaluate(QRELS, FULL, ["RelString", "RR"]).to_frame()
-    assert both["value"].to_list() == [None, 1, 1, 0.5]
     for name, why in (("RelString", "no mean over queries"), ("NumRet", "no better or worse")):
         with pytest.raises(MeasureError, match=why):
             evaluate(QRELS, FULL, name).scores()
@@ -169,7 +151,6 @@ def test_values_by_name_number_or_measure():
     for system, measure, says in (
         ("other", "RR", "no system 'other'; there are full"),
         (3, "RR", "no system number 3"),
-        ("full", "AP", "AP was not computed; there are RR, P@1"),
         ("full", 3, "no measure number 3; there are 2"),
         ("full", "RR P@1", "names 2 measures"),
     ):
@@ -215,9 +196,8 @@ def test_paths_objects_dictionaries_and_frames_give_the_same(tmp_path):
 
 
 def test_every_run_gets_a_name_of_its_own(tmp_path):
-    names = ["x", "x", "x (2)", "x"]
-    result = evaluate(QRELS, [Run.of(FULL, name) for name in names], "AP")
-    assert len(set(result.names)) == len(names)
+    same = [Run.of(FULL, name) for name in ("x", "x", "x (2)", "x")]
+    assert len({*evaluate(QRELS, same, "AP").names}) == len(same)
     assert evaluate(QRELS, [FULL, PART], "RR").names == ("run", "run (2)")
     for name in ("a.run", "b.run"):
         Run.of(FULL, "tag").write(tmp_path / name)
@@ -227,18 +207,15 @@ def test_every_run_gets_a_name_of_its_own(tmp_path):
     assert heard == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_what_is_neither_judgements_nor_run_is_refused_in_words():
+def test_what_makes_no_sense_is_refused():
     lazy = pl.LazyFrame({"qid": ["q1"], "docno": ["a"], "score": [1]})
     for wrong in (5, None, {"q1": 1}, pd.DataFrame({"x": [1]}), lazy):
         for arguments in ((wrong, FULL), (QRELS, wrong), (QRELS, [FULL, wrong])):
             with pytest.raises(InputError, match=r"expected|no column of"):
                 evaluate(*arguments, "RR")
-
-
-def test_settings_that_make_no_sense_are_refused():
     for wrong in (
-        *({"missing": "complete"}, {"depth": 0}, {"depth": -1}, {"rel": "2"}, {"rel": 1.5}),
-        *({"rel": -1}, {"assume_random": True}),
+        *({"missing": "complete"}, {"depth": 0}, {"rel": "2"}, {"rel": 1.5}, {"rel": -1}),
+        {"assume_random": True},
     ):
         with pytest.raises(InputError):
             evaluate(QRELS, FULL, "AP", **wrong)
@@ -246,8 +223,6 @@ def test_settings_that_make_no_sense_are_refused():
         evaluate(QRELS, [], "RR")
     with pytest.raises(MeasureError, match="no measures given"):
         evaluate(QRELS, FULL, [])
-    with pytest.raises(MeasureError, match="unknown measure"):
-        evaluate(QRELS, FULL, ["AP", "precison@5"])
 
 
 # The same bytes
@@ -266,9 +241,10 @@ def several_runs():
     return qrels, runs
 
 
-PRINT = """
+MEASURES = ["nDCG@10", "AP", "Bpref", "RBP"]
+PRINT = f"""
 import json, sys, heldout
-result = heldout.evaluate(sys.argv[1], sys.argv[2:], ["nDCG@10", "AP", "Bpref", "RBP"])
+result = heldout.evaluate(sys.argv[1], sys.argv[2:], {MEASURES})
 json.dump(result.to_dict(per_unit=True), sys.stdout)
 """
 
@@ -279,18 +255,15 @@ def test_threads_processes_and_hash_seeds_change_no_byte(several_runs, tmp_path,
     paths = [tmp_path / f"run{number}" for number in range(len(runs))]
     for path, run in zip(paths, runs, strict=True):
         Run.of(run, path.name).write(path)
-    names = ["nDCG@10", "AP", "Bpref", "RBP"]
     outputs = []
     for threads in ("1", "2", "5", "x"):  # what makes no sense is the number of cores
         monkeypatch.setenv("HELDOUT_THREADS", threads)
-        outputs.append(
-            json.dumps(evaluate(tmp_path / "qrels", paths, names).to_dict(per_unit=True))
-        )
+        found = evaluate(tmp_path / "qrels", paths, MEASURES)
+        outputs.append(json.dumps(found.to_dict(per_unit=True)))
     command = [sys.executable, "-c", PRINT, tmp_path / "qrels", *paths]
     elsewhere = {**os.environ, "HELDOUT_THREADS": "2", "PYTHONHASHSEED": "1"}
     done = subprocess.run(command, capture_output=True, check=True, env=elsewhere)  # noqa: S603
     assert {*outputs} == {done.stdout.decode()}
-    assert len(outputs[0]) > 10_000
 
 
 # Judgements of a machine
@@ -319,7 +292,6 @@ def test_estimates_combine_people_and_machine(judged_twice):
     estimates = both.estimates()
     assert estimates.human.estimate == pytest.approx(both.value(), rel=1e-12)
     assert estimates.machine.estimate == pytest.approx(by_machine.value(), rel=1e-12)
-    assert list(both.to_dict()["runs"][0]["estimates"]) == ["P@5"]
     assert [note.code for note in both.notes] == ["random-sample"]
 
 

@@ -10,8 +10,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from samples import corpus, units
 
 from heldout import InputError, Segments, evaluate, parse_measure
@@ -62,14 +60,8 @@ PUBLISHED = [
     # Banerjee and Lavie (2005): F = 10 P R / (R + 9 P), penalty = .5 (chunks / matches)^3
     (EXACT, [MAT], "on the mat sat the cat", 0.5),  # six matches, six chunks
     (EXACT, [MAT], MAT, 1 - 0.5 * (1 / 6) ** 3),
-    (
-        EXACT,
-        [MAT],
-        "the cat was sat on the mat",
-        6 / 7 / (0.9 * 6 / 7 + 0.1) * (1 - 0.5 * (2 / 6) ** 3),
-    ),
+    (EXACT, [MAT], "the cat was sat on the mat", 60 / 61 * (1 - 0.5 * (2 / 6) ** 3)),
     (EXACT, [MAT], "nothing at all", 0),
-    (EXACT, [MAT], "", 0),
     # Marks are words of their own.
     (EXACT, ["Yes, we can."], "yes , we can .", 1 - 0.5 * (1 / 5) ** 3),
     (EXACT, ["he runs"], "he running", 0.5 * 0.5),
@@ -77,14 +69,11 @@ PUBLISHED = [
     # SQuAD: case, punctuation, articles and blanks do not matter.
     ("ExactMatch", ["cats ahead apple"], " The Cat's\ta-head, an Apple! ", 1),
     ("ExactMatch", ["another theory"], "other theory", 0),
-    ("ExactMatch", ["the big Eiffel Tower"], "Eiffel Tower", 0),
     ("ExactMatch", ["Paris", "the city of Paris"], "city of Paris", 1),
     ("ExactMatch(normalise=none)", ["Paris"], "paris", 0),
-    ("ExactMatch(normalise=none)", ["Paris"], "Paris", 1),
     ("TokenF1", ["the big Eiffel Tower"], "Eiffel Tower", 0.8),
     ("TokenF1", ["x y", "x y z"], "x q", 0.5),
     ("TokenF1", ["the"], "a", 1),  # nothing on both sides: SQuAD 2
-    ("TokenF1", ["the"], "paris", 0),
     ("TokenF1", ["paris paris"], "paris", 2 / 3),
     ("TokenF1(normalise=none)", ["the cat"], "a cat", 0.5),
 ]
@@ -129,7 +118,7 @@ def peer_of(name):
     }
     if measure.family == "chrF++":
         options["word_order"] = 2
-    kinds = {"chrF": "CHRF", "chrF++": "CHRF", "sentBLEU": "BLEU"}
+    kinds = {"chrF": "CHRF", "chrF++": "CHRF"}
     return getattr(sacrebleu, kinds.get(measure.family, measure.family))(**options)
 
 
@@ -156,37 +145,14 @@ def test_scores_are_those_of_sacrebleu():
         scores = pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
         assert found.weighted(rows) == scores, (name, count)
 
-
-def test_sentence_bleu_is_the_mean_of_sacrebleu_sentences():
-    references, written = corpus(50, seed=9, references=2)
+    # sentBLEU is the mean of the sentences.
     pairs = list(zip(written, references, strict=True))
     for smooth in SMOOTH:
         peer = sacrebleu.BLEU(smooth_method=smooth, effective_order=True)
-        wanted = [peer.sentence_score(text, texts).score for text, texts in pairs]
+        sentences = np.array([peer.sentence_score(text, texts).score for text, texts in pairs])
         found = units(f"sentBLEU(smooth={smooth})", references, written)
-        assert found.per_unit() == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
-        assert found.value() == pytest.approx(np.mean(wanted), rel=1e-12)
-
-
-FEW = st.text("ab c", max_size=12)
-
-
-@settings(max_examples=50)
-@given(
-    st.lists(st.tuples(st.lists(FEW, min_size=1, max_size=3), FEW, FEW), min_size=1, max_size=6),
-    st.integers(1, 5),
-)
-def test_counts_are_those_of_sacrebleu(rows, order):
-    """Few different words, empty texts, several references, two systems at once."""
-    references = [texts for texts, _, _ in rows]
-    systems = [[row[at] for row in rows] for at in (1, 2)]
-    measure = parse_measure(f"BLEU(order={order})")
-    wanted, *both = (Segments.of(texts) for texts in (references, *systems))
-    peer, counted = sacrebleu.BLEU(max_ngram_order=order), {}
-    for system, written in zip(both, systems, strict=True):
-        table = measure.units(Texts(wanted, system, tuple(both), counted)).table
-        expected = peer._extract_corpus_statistics(written, streams(references))
-        assert table.tolist() == [list(map(float, row)) for row in expected]
+        assert found.per_unit() == pytest.approx(sentences, rel=1e-12, abs=1e-12)
+        assert found.value() == pytest.approx(sentences.mean(), rel=1e-12)
 
 
 def test_a_signature_has_all_of_sacrebleus():
@@ -230,11 +196,9 @@ def test_rouge_is_that_of_rouge_score():
             found = values(f"ROUGE-{kind}(stem={stem}, value={value})", references, written)
             expected = np.array([getattr(one, field) for one in wanted])
             assert found == pytest.approx(expected, rel=1e-12), (kind, stem, value)
-            assert 0 < np.mean(expected) < 1
 
 
 # NLTK
-
 
 # Three sets of synonyms, in place of WordNet's data, which tests cannot count on.
 SYNONYMS = (("house", "home", "abode", "dwelling_house"), ("big", "large"), ("cat", "feline"))
@@ -277,14 +241,11 @@ def test_meteor_is_that_of_nltk(monkeypatch):
         shown = "".join(f", {key}={value}" for key, value in options.items())
         found = values(f"METEOR(tokenize=none{shown})", references, written).tolist()
         assert found == pytest.approx(wanted, rel=1e-12), options
-        assert len(set(wanted)) > 50
     found = signature(parse_measure("METEOR(stages=exact+synonym)"))
     assert found.endswith(",wordnet-0.1")
     assert "stages:exact+synonym|" in found
     assert "wordnet" not in signature(parse_measure("METEOR"))
-
-
-def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
+    monkeypatch.undo()  # NLTK is here, and its data are not
     monkeypatch.setattr("nltk.data.path", [])
     with pytest.raises(MissingExtraError, match=r"nltk.downloader wordnet; .*exact\+stem"):
         values("METEOR(stages=exact+synonym)", ["x"], ["y"])
@@ -293,15 +254,10 @@ def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
 # Word vectors
 
 
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    made = tmp_path_factory.mktemp("vectors") / "v.txt"
-    made.write_text("x 1 0\ny 0 1\nz -3 1\nnull 0 0\nsmall 0.1 0\n")
-    return made
-
-
-def test_vectors_by_hand(path):
+def test_vectors_by_hand(tmp_path):
     """Sides x y and z: cosines 1/sqrt 20 and so on, worked out on paper."""
+    path = tmp_path / "v.txt"
+    path.write_text("x 1 0\ny 0 1\nz -3 1\nnull 0 0\n")
     root = math.sqrt(10)
     by_hand = [
         # means (.5, .5) and (-3, 1): (-1.5 + .5) / (sqrt .5 sqrt 10)
@@ -320,7 +276,6 @@ def test_vectors_by_hand(path):
             (kind, "x", "who knows", 0),
             (kind, "who", "x", math.nan),
             (kind, "null", "null", 0),
-            (kind, "small", "small", 1),
             (kind, ["y", "x", "who"], "x", 1),  # the best of several references
         ]
     for kind, wanted, written, expected in by_hand:
@@ -328,9 +283,7 @@ def test_vectors_by_hand(path):
         assert found == pytest.approx(expected, abs=1e-15, nan_ok=True), (kind, wanted, written)
     found = evaluate(["x", "who", "x"], {"A": ["x", "x", "y"]}, f"Embedding(vectors='{path}')")
     assert found.value() == 0.5
-    assert np.isnan(found.per_unit()).tolist() == [False, True, False]
-    assert found.scores().units == ("1", "3")
-    assert found.scores().dropped == ("2",)
+    assert (found.scores().units, found.scores().dropped) == (("1", "3"), ("2",))
     (note,) = found.notes
     assert note.code == "no-vectors"
     assert "1 of 3 segments: no word of the references has a vector" in note.text
@@ -343,8 +296,6 @@ def test_files_of_vectors(tmp_path, monkeypatch):
         found = read_vectors(name)
         assert found.dimension == 2
         assert found.known(["x", "nobody", "new york"]).tolist() == [[1, 0], [-3, 1]]
-    (tmp_path / "a").write_text("x 1\ny 2\n")
-    assert read_vectors("a").dimension == 1
     marks = []
     for time, (name, text) in enumerate((("a", "x 1 0\n"), ("b", "x 1 0\n"), ("a", "x 1 0.5\n"))):
         (tmp_path / name).write_text(text)
