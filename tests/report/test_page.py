@@ -98,15 +98,6 @@ def test_the_runtime_is_bundled_again_where_the_kept_one_was_changed(tmp_path, m
     assert len(bundled) == 2
 
 
-def test_several_measures_are_one_part_and_other_results_another(shifted, results, read):
-    several = [compare(scored(shifted)), compare(scored(shifted**2))]
-    shown = read(page([*several, results], headings=["first", "second"]))
-    assert shown.data("part-1-data")["systems"] == ["A", "B", "C"]
-    assert len(shown.data("part-1-data")["values"]) == 2
-    assert shown.data("part-2-data")["systems"] == list(results.systems)
-    assert {"first", "second"} <= set(shown.texts)
-
-
 def test_values_of_the_explorer_are_those_of_the_results(shown, results):
     units = shown.data("part-1-data")
     for at, measure in enumerate(results.measures):
@@ -219,24 +210,6 @@ def test_rows_have_truth_and_predictions(classified, read):
     assert [measure["name"] for measure in units["measures"]] == ["accuracy"]
     assert units["values"][0][system][at] == right
     assert {"roc", "calibration"} <= set(keys(shown))
-
-
-def test_numbers_have_a_page(read):
-    from sklearn.linear_model import Ridge
-    from sklearn.neighbors import KNeighborsRegressor
-
-    results = Experiment(
-        task="regression",
-        data=(X, X @ [1.0, 0.5, 0.0]),
-        systems={"ridge": Ridge(), "k-NN": KNeighborsRegressor()},
-        measures=["RMSE"],
-        plan={"folds": 4},
-    ).run()
-    shown = read(page(results))
-    (measure,) = shown.data("part-1-data")["measures"]
-    assert not measure["up"]
-    said = "ridge is significantly better than k-NN on rows not used for training: RMSE "
-    assert any(line.startswith(said) for line in shown.texts)
 
 
 def test_a_measure_that_is_undefined_for_a_system_leaves_its_cells_empty(read):
