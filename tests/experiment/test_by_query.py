@@ -235,16 +235,3 @@ def test_queries_that_are_left_out_are_told():
         assert results.estimate("bm25")["left_out"] == left, plan
         assert len(said) == (left > 0)
         assert why in "".join(said), said
-
-
-def test_settings_that_are_all_equal_have_no_edges():
-    def same(train, test, power):
-        del power
-        return overlap(train, test)
-
-    results = run(
-        System.of(same, "same", space={"power": [1, 2, 3]}),
-        System.of(overlap, "different", space={"power": [0.9, 1.0]}),
-    )
-    told = {note.text.partition(":")[0] for note in results.notes if note.code == "at-an-end"}
-    assert told == {"different"}

@@ -330,10 +330,6 @@ def test_a_system_that_kills_its_workers_ends_the_run_and_not_the_results(
         assert table_bytes(place) == table_bytes(folder / "here")
 
 
-
-
-
-
 def test_a_worker_that_has_something_else_is_refused(folder):
     Index.build(experiment(folder).check().data.collection, path=folder / "index")
     prepared = experiment(folder, index=str(folder / "index")).check().opened()
@@ -363,9 +359,13 @@ def test_what_a_worker_does_not_see_and_what_cannot_be_sent_is_named(folder, cli
         Experiment(collection=COLLECTION, systems="bm25(k1=1,2)", index=path).run(dask=client)
     os.close(opened)
     lock = threading.Lock()
-    system = heldout.System.of(lambda train, test, power: lock, "mine", space={"power": [0, 1]})
+
+    def rank(train, test):
+        del train, test
+        return lock
+
     with pytest.raises(InputError, match="cannot be sent to other processes"):
-        Experiment(collection=COLLECTION, systems=[system]).run(workers=2)
+        Experiment(collection=COLLECTION, systems=rank).run(workers=2)
 
 
 # ---- faults of clusters -------------------------------------------------------------------------
@@ -443,8 +443,6 @@ def test_an_interruption_from_a_terminal_ends_all_processes_in_good_order(folder
 def test_an_interruption_leaves_the_cluster_to_others(folder, alone):
     with interrupted(folder, "--dask", alone[1]):
         assert alone[0].poll() is None
-
-
 
 
 def test_what_is_no_cluster_is_named(folder, capsys, monkeypatch):

@@ -92,25 +92,6 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
     assert "For new queries on these documents" not in text(results, full=True)
 
 
-def test_the_lists_are_the_top_of_what_was_measured(results):
-    """The first relevant document in the kept lists gives the reciprocal rank."""
-    judged = COLLECTION.qrels.to_dict()
-    lists = results.held_out.filter(system="bm25")
-    assert lists["rank"].max() == 10
-    ranks = {}
-    for repeat, unit, rank, document in lists.select(
-        "repeat", "unit", "rank", "document"
-    ).iter_rows():
-        if judged[unit].get(document, 0) > 0:
-            ranks.setdefault((repeat, unit), []).append(rank)
-    values = results.values.filter(system="bm25", measure="RR")
-    for repeat, unit, value in values.select("repeat", "unit", "value").iter_rows():
-        if (repeat, unit) in ranks:
-            assert value == pytest.approx(1 / min(ranks[repeat, unit]))
-        else:
-            assert value < 1 / 10
-
-
 # ---- files --------------------------------------------------------------------------------------
 
 
@@ -127,22 +108,16 @@ def test_what_is_written_is_what_is_read(of_rankings, tmp_path):
     assert again.summary == results.summary
     assert again.manifest == results.manifest
     assert text(again) == text(results)
-    (tmp_path / "results" / "manifest.json").unlink()
-    with pytest.raises(InputError, match="has no results"):
-        Results.read(tmp_path / "results")
-
-
-def test_notes_are_kept_with_their_codes(tmp_path):
+    # The codes of notes are kept.
     more = {**COLLECTION.queries.to_dict(), "q99": "a query that nobody judged"}
     unjudged = heldout.Collection(COLLECTION.documents, more, COLLECTION.qrels)
     found = Experiment(collection=unjudged, systems="bm25", plan=KFold(3)).run(tmp_path / "out")
-    words = "queries without a judgement: 1 (q99)"
-    kept = [{"code": "unjudged-queries", "text": words, "severity": "info", "count": 1}]
-    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["notes"] == kept
-    assert Note("unjudged-queries", words, "info", 1) in found.notes
-    again = text(Results.read(tmp_path / "out"))
-    assert f"Note: {words}. [unjudged-queries]" in again
-    assert "tun" not in again  # nothing was tuned
+    note = Note("unjudged-queries", "queries without a judgement: 1 (q99)", "info", 1)
+    assert note in found.notes
+    assert f"Note: {note.text}. [{note.code}]" in text(Results.read(tmp_path / "out"))
+    (tmp_path / "results" / "manifest.json").unlink()
+    with pytest.raises(InputError, match="has no results"):
+        Results.read(tmp_path / "results")
 
 
 # ---- checksums ----------------------------------------------------------------------------------

@@ -125,16 +125,3 @@ def test_parameters_are_chosen_on_the_validation_part(by, ranks, plan):
     systems = {name: SYSTEMS[name] for name in ranks}
     splits = plan.splits(COLLECTION) if by == "both" else plan.splits(COLLECTION, by)
     check_by_hand(experiment(systems, by, plan).run(), splits, ranks)
-
-
-@pytest.mark.parametrize(("by", "ranks"), [("query", BY_QUERY), ("document", BY_DOCUMENT)])
-def test_a_search_by_optuna_sees_the_validation_part(by, ranks):
-    pytest.importorskip("optuna", reason="needs the extra optuna")
-    texts = {
-        "bm25": "bm25(k1=1:999:3:log)",
-        "liked": SYSTEMS["liked"].replace("-0.2,0,0.2", "-0.2:0.2:3"),
-    }
-    search = {"search": "optuna", "trials": 3}
-    systems = [heldout.System.of(text, name, **search) for name, text in texts.items()]
-    splits = HOLD_OUT.splits(COLLECTION, by)
-    check_by_hand(experiment(systems, by).run(), splits, {name: ranks[name] for name in texts})
