@@ -1,7 +1,6 @@
 """Documents that belong together, in experiments and studies: a copy is no new document."""
 
 import pytest
-from document_data import topical_collection
 from experiment_data import small_collection
 
 from heldout import Collection, Experiment, HoldOut, KFold, System, TestSet, cross
@@ -95,19 +94,3 @@ def test_systems_that_learn_are_warned_about_near_duplicates():
         said = [note.text for note in notes if note.code == "near-duplicates"]
         assert len(said) == (advice is not None), (by, plan)
         assert all("own learned may be held-out text: " in one and advice in one for one in said)
-
-
-def test_doubled_documents_have_the_interval_of_the_single_ones():
-    """Two copies of everything: the ranking is another, but its spread is that of the originals.
-
-    With a coin for each copy the interval would be narrower by about the root of 2.
-    """
-    copied = doubled(topical_collection(120))
-    widths = {}
-    for groups in ("duplicates", "none"):
-        interval = Experiment(
-            collection=copied, systems=["bm25"], by="document", measures=["nDCG@10"],
-            plan={"folds": 5, "groups": groups},
-        ).run().interval("bm25")  # fmt: skip
-        widths[groups] = interval.high - interval.low
-    assert widths["duplicates"] > 1.15 * widths["none"]

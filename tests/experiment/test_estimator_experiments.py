@@ -327,13 +327,6 @@ def test_regression_with_the_mean_beside_it():
     assert results.compare("MAE", systems=["(mean)", "ridge"]).claims[0].difference.estimate < 0
 
 
-def test_a_label_that_was_not_seen_in_training():
-    labels = ["a"] * 10 + ["b"] * 10 + ["rare"]
-    data = np.arange(21.0)[:, None], labels
-    results = classify({"k-NN": KNeighborsClassifier(1)}, data, plan=LeaveOneOut()).run()
-    held = [fold.predictions for fold in results.fold_predictions("k-NN")]
-    assert [one.scores[0, 2] for one in held if one.units == ("20",)] == [0]
-    assert "Warning: class rare is held out in a split without it" in str(results)
 
 
 # ---- what fails ---------------------------------------------------------------------------------

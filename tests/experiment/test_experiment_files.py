@@ -1,6 +1,5 @@
 """Experiments in files: as in Python, every mistake at once, the same bytes from any folder."""
 
-import json
 import os
 import re
 from pathlib import Path
@@ -20,14 +19,6 @@ RANKER = """\
 def rank(train, test, weight=1.0):
     first = test.documents.ids[0]
     return {query: {first: weight} for query in test.queries.ids}
-"""
-MODEL = """\
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import SGDClassifier
-from sklearn.pipeline import make_pipeline
-
-def make():
-    return make_pipeline(TfidfVectorizer(), SGDClassifier(loss="log_loss"))
 """
 
 
@@ -124,54 +115,37 @@ def test_a_file_that_cannot_be_read_says_where(folder):
         read(folder, "seed = 1\nseed 2\n")
 
 
-DOCS = Path(__file__).parents[2] / "docs"
-
-
-def test_the_examples_in_the_documentation_are_experiments(folder):
-    def example(page):
-        text = (DOCS / page).read_text(encoding="utf-8")
-        return re.search(r"```toml\n(.*?)```", text, re.DOTALL)[1]
-
+def test_the_example_in_the_documentation_is_an_experiment(folder):
+    page = Path(__file__).parents[2] / "docs" / "experiments.md"
+    example = re.search(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)[1]
     (folder / "runs").mkdir()
     for value in (0.1, 0.5):
         (folder / "runs" / f"lambda={value}.run").write_text("q00 Q0 d000 1 1.0 t\n")
-    prepared = read(folder, example("experiments.md").replace('"pydocs"', '"data"', 1)).check()
+    prepared = read(folder, example.replace('"pydocs"', '"data"', 1)).check()
     assert [len(system.search.points) for system in prepared.systems] == [6, 40, 3, 2]
     assert len(prepared.splits) == 30
-    (folder / "systems.py").write_text(MODEL)
-    rows = [f"n{n},{'ab'[n % 2]},text {n},{n % 20}" for n in range(80)]
-    (folder / "texts.csv").write_text("\n".join(["name,home,text,author", *rows]))
-    assert len(read(folder, example("classification.md")).check().splits) == 30
-
-
-# ---- from any folder ----------------------------------------------------------------------------
 
 
 OF_FILES = """
 measures = ["AP"]
 collection = {source = "data", qrels = ["odd.qrels"]}
 plan = {kind = "given", folds = {file = "folds.tsv"}}
-[[systems]]
-name = "mine"
-system = "ranker.py:rank(weight=0.5,1.0)"
-[[systems]]
-name = "runs"
-system = "*/a.run"
+systems = ["mine=ranker.py:rank(weight=0.5,1.0)", "runs=*/a.run"]
 """
 
 
 def test_from_any_folder_and_with_paths_spelled_otherwise_the_bytes_are_the_same(
     folder, monkeypatch
 ):
-    (folder / "experiment.toml").write_text(OF_FILES)
     ids = small_collection().queries.ids
-    (folder / "folds.tsv").write_text("".join(f"{one}\t{at % 2}\n" for at, one in enumerate(ids)))
-    judged = [f"{one} 0 d00{at % 9} 1\n{one} 0 absent{at} 1\n" for at, one in enumerate(ids)]
-    (folder / "odd.qrels").write_text("".join(judged))
-    for number, name in enumerate(("one", "two")):
-        rows = [f"{one} Q0 d00{at % (8 + number)} 1 2 x\n" for at, one in enumerate(ids)]
-        (folder / name).mkdir()
-        (folder / name / "a.run").write_text("".join(rows))
+    for name, rows in {
+        "experiment.toml": OF_FILES.splitlines(),
+        "folds.tsv": [f"{one}\t{at % 2}" for at, one in enumerate(ids)],
+        "odd.qrels": [f"{one} 0 d00{at % 9} 1\n{one} 0 absent 1" for at, one in enumerate(ids)],
+        "one/a.run": [f"{one} Q0 d00{at % 8} 1 2 x" for at, one in enumerate(ids)],
+    }.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("\n".join(rows))
 
     def results(place, output, *arguments):
         monkeypatch.chdir(place)
@@ -181,13 +155,9 @@ def test_from_any_folder_and_with_paths_spelled_otherwise_the_bytes_are_the_same
     here, there = results(folder, "a", "experiment.toml"), folder / "one"
     spelled = f"..{os.sep}one{os.sep}..{os.sep}experiment.toml"
     assert results(there, "b", spelled) == here
-    assert results(there, "c", str(folder / "experiment.toml")) == here
     # It is the same experiment: a run that was interrupted goes on from anywhere.
     assert results(folder, "b", "experiment.toml", "--resume") == here
     # The notes name ids and no folders.
-    manifest = json.loads((folder / "a" / "manifest.json").read_text())
-    said = " ".join(note["text"] for note in manifest["notes"])
-    assert "query q00 document absent0," in said
+    said = (folder / "a" / "manifest.json").read_text()
+    assert "query q00 document absent," in said
     assert str(folder) not in said
-    plan = {"kind": "given", "folds": "folds.tsv", "strict": True}
-    assert manifest["settings"]["plan"] == plan

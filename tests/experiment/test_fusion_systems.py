@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from experiment_data import small_collection, table_bytes
+from experiment_data import small_collection
 
 from heldout import (
     Experiment,
-    HeldoutError,
     Index,
     KFold,
     Qrels,
@@ -95,21 +94,6 @@ def test_a_tuned_part_is_fused_as_it_was_chosen_for_the_split(how):
     np.testing.assert_allclose(results.scores().values[:, 2], held_out, atol=1e-12)
 
 
-def test_a_text_of_files_and_python_agree(tmp_path, monkeypatch):
-    """With judgements alone, too, all documents that are shown are known."""
-    monkeypatch.chdir(tmp_path)
-    COLLECTION.qrels.write("qrels.txt")
-    for name, run in RUNS.items():
-        run.write(f"{name}.run")
-    text = "hybrid=wsum(first.run, second.run, norm=minmax, w=0:1:5)"
-    names, fixed = ["first.run", "second.run"], {"norm": "minmax"}
-    system = System.of("wsum", "hybrid", parts=names, parameters=fixed, space={"w": "0:1:5"})
-    for place, given in (("text", text), ("python", system)):
-        results = experiment(given, collection={"qrels": "qrels.txt"}).run(place)
-        assert not results.held_out["document"].has_nulls()
-    assert table_bytes(tmp_path / "text") == table_bytes(tmp_path / "python")
-
-
 def test_three_parts_have_a_simplex_of_weights():
     space = {"w": "0:1:5", "norm": ["minmax", "rank"]}
     assert len(System.of("wsum", parts=PARTS, space=space).search.points) == 2 * 15
@@ -180,14 +164,3 @@ def only(lists, documents):
         query: {doc: value for doc, value in ranked.items() if doc in documents}
         for query, ranked in lists.to_dict().items()
     }
-
-
-def test_a_run_is_evaluated_as_it_is():
-    run = search(INDEX, COLLECTION.queries)
-    results = by_document([System.of(run, "a", comparable=True)]).run()
-    expected = evaluate(COLLECTION.qrels, run, "AP").per_unit()
-    assert results.scores().values[:, 0] == pytest.approx(expected)
-    with pytest.raises(HeldoutError, match="does not depend on the others"):
-        by_document([System.of(run, "a")]).check()
-    with pytest.raises(HeldoutError, match="say that the scores of a for documents of different"):
-        by_document(["bm25", System.of(run, "a"), "rrf(bm25, a)"]).check()

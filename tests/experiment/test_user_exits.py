@@ -18,7 +18,6 @@ CASES = [
     (IN_THE_CALL, r"sys\.exit\('bye'\) was called"),
     (RAISES.format("Stop('enough')"), "Stop: enough was raised"),
     (RAISES.format("GeneratorExit"), "GeneratorExit was raised"),
-    ("1 / 0\n", "ZeroDivisionError"),
 ]
 FIELDS = {"collection": small_collection(20, 8), "plan": {"folds": 2}}
 
