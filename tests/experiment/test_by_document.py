@@ -117,33 +117,6 @@ def test_what_is_held_out_or_not_in_the_sample_has_no_say_in_the_choice():
     assert moved  # the poison does work where it is seen
 
 
-WORDS = [f"w{n}" for n in range(30)]
-SEEN = 40
-
-
-def half_seen(unseen_seed):
-    """Forty documents that are always the same, and forty that depend on a seed."""
-    chance, other = np.random.default_rng(1), np.random.default_rng(unseen_seed)
-    texts = {f"d{n:03}": " ".join(chance.choice(WORDS, 20)) for n in range(SEEN)}
-    for n in range(SEEN, 2 * SEEN):
-        texts[f"d{n:03}"] = " ".join(other.choice(WORDS, other.integers(1, 60)))
-    queries = {f"q{n}": " ".join(chance.choice(WORDS, 4)) for n in range(12)}
-    judged = {query: {f"d{n:03}": 1 for n in chance.integers(0, SEEN, 4)} for query in queries}
-    return Collection(texts, queries, judged)
-
-
-def test_documents_outside_the_sample_reach_no_estimate():
-    wholes = [half_seen(seed) for seed in (1, 2)]
-    plan = heldout.GivenFolds({f"d{n:03}": n % 4 for n in range(SEEN)}, strict=False)
-    for fields in ({}, {"target_size": 1000, "measures": ["AP", "R@1000"]}):
-        one, other = (
-            run("bm25(k1=0.5,2,8, b=0,1)", collection=own, plan=plan, **fields) for own in wholes
-        )
-        assert one.folds["parameters"].n_unique() > 1  # otherwise nothing had to be aligned
-        assert one.summary == other.summary
-        assert one.values.equals(other.values)
-
-
 # ---- estimates ----------------------------------------------------------------------------------
 
 

@@ -1,11 +1,8 @@
 """Documents that belong together, in experiments and studies: a copy is no new document."""
 
 import pytest
-from document_data import topical_collection
 from experiment_data import small_collection
 
-import heldout
-from commands import printed, refused
 from heldout import Collection, Experiment, HoldOut, KFold, System, TestSet, cross
 
 MARK = " as was seen"
@@ -97,47 +94,3 @@ def test_systems_that_learn_are_warned_about_near_duplicates():
         said = [note.text for note in notes if note.code == "near-duplicates"]
         assert len(said) == (advice is not None), (by, plan)
         assert all("own learned may be held-out text: " in one and advice in one for one in said)
-
-
-def test_doubled_documents_have_the_interval_of_the_single_ones():
-    """Two copies of everything: the ranking is another, but its spread is that of the originals.
-
-    With a coin for each copy the interval would be narrower by about the root of 2.
-    """
-    copied = doubled(topical_collection(120))
-    widths = {}
-    for groups in ("duplicates", "none"):
-        interval = Experiment(
-            collection=copied, systems=["bm25"], by="document", measures=["nDCG@10"],
-            plan={"folds": 5, "groups": groups},
-        ).run().interval("bm25")  # fmt: skip
-        widths[groups] = interval.high - interval.low
-    assert widths["duplicates"] > 1.15 * widths["none"]
-
-
-def test_commands_and_files_take_groups(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    copied = doubled(topical_collection(60))
-    heldout.export_collection(copied, tmp_path / "copied", "beir")
-    rows = "".join(f"{doc}\t{number % 50}\n" for number, doc in enumerate(copied.documents.ids))
-    (tmp_path / "groups.tsv").write_text(rows)
-    for groups, code in (("none", "twins"), ("groups.tsv", "duplicates")):
-        common = ["copied", "--groups", groups]
-        study = ["--draws", "2", "--replicates", "2"]
-        assert f"[{code}]" in printed(capsys, "study", "bias", *common, *study).err
-        assert f"[{code}]" in printed(capsys, "split", *common, "--by", "document").out
-    said = refused(capsys, "run", *common, "--by", "both", "--system", "bm25")
-    assert "one kind of unit" in said
-    fields = 'collection = "copied"\nby = "document"\nsystems = ["bm25"]\n'
-    for groups, kinds, message in (
-        ("'near-duplicates'", 60, ""),
-        ("{file = 'groups.tsv'}", 49, ""),
-        ("'groups.tsv'", 0, "'groups.tsv' is unknown: expected 'duplicates', 'near"),
-    ):
-        (tmp_path / "groups.toml").write_text(f"{fields}plan = {{folds = 3, groups = {groups}}}\n")
-        whole = Experiment.read(tmp_path / "groups.toml")
-        if kinds:
-            assert whole.check().splits.groups.max() < kinds
-        else:
-            with pytest.raises(heldout.HeldoutError, match=message):
-                whole.check()

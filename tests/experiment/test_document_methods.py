@@ -249,18 +249,3 @@ def test_many_splits_at_once_give_the_values_of_one_after_another(monkeypatch, t
     for place, fields in zip(places, AT_ONCE, strict=True):
         replicated(**fields).run(place / "plain")
         assert table_bytes(place / "at once") == table_bytes(place / "plain"), fields
-
-
-def test_ranked_lists_are_kept_of_the_first_splits(monkeypatch):
-    def notes(results):
-        return [note.text for note in results.notes if note.code == "lists-kept"]
-
-    whole = replicated(systems="bm25(k1=1:3:3)").run()
-    monkeypatch.setattr(rankings, "LISTED", 3)
-    few = replicated(systems="bm25(k1=1:3:3)").run()
-    assert few.held_out.equals(whole.held_out.filter(whole.held_out["repeat"] < 3))
-    assert few.values.equals(whole.values)
-    assert few.summary == whole.summary
-    assert notes(few) == ["ranked lists are kept for the first 3 of 5 splits"]
-    assert not notes(whole)
-    assert not notes(replicated(plan={"folds": 5}).run())

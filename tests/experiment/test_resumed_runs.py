@@ -15,7 +15,6 @@ from experiment_data import (
     check_bytes,
     interrupted,
     longer,
-    overlap,
     small_collection,
     table_bytes,
 )
@@ -87,34 +86,6 @@ def test_workers_and_an_interruption_leave_the_same_bytes(tmp_path, monkeypatch,
         pytest.importorskip("optuna", reason="needs the extra optuna")
     monkeypatch.chdir(tmp_path)
     check_bytes(experiment(**KINDS[kind]), 8 if kind == "searches" else 1)
-
-
-def test_after_an_interruption_at_any_call(tmp_path):
-    calls = []
-
-    def counted(train, test, power=1.0):
-        calls.append(power)
-        if len(calls) == end:
-            raise KeyboardInterrupt
-        return overlap(train, test, power)
-
-    mine = System.of(counted, "f", space={"power": [0.0, 0.5, 1.0]})
-    whole = experiment(systems=[mine, "bm25(k1=0.1:4:40)"])
-    end = 0
-    whole.run(tmp_path / "whole")
-    for end in (1, 8, 13, 15):
-        folder = tmp_path / str(end)
-        calls.clear()
-        with pytest.raises(KeyboardInterrupt):
-            whole.run(folder)
-        assert not (folder / "manifest.json").exists()
-        assert len([*(folder / "heldout-work").glob("*.npz")]) == end - 1
-        with pytest.raises(InputError, match="unfinished run: continue it with resume=True"):
-            whole.run(folder)
-        whole.run(folder, resume=True)
-        assert len(calls) == (3 + 1) * 3 + 3 + 1  # one call was made twice
-        assert not (folder / "heldout-work").exists()
-        assert table_bytes(folder) == table_bytes(tmp_path / "whole")
 
 
 # ---- folders ------------------------------------------------------------------------------------

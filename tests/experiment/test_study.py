@@ -7,10 +7,9 @@ from document_data import indexed, topical_collection
 import heldout
 from heldout.errors import HeldoutError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.studies.bias import StudySettings, bias_study, unseen_values
+from heldout.experiment.studies.bias import StudySettings, bias_study
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
-from heldout.retrieve.search import search
 
 NDCG = parse_measure("nDCG@10")
 FIXED = grid("bm25", k1=[1.0], b=[0.5])
@@ -26,32 +25,6 @@ def study(candidates=ONE, **settings):
 
 def by_name(study):
     return {row.estimator: row for row in study.rows}
-
-
-def test_the_truth_is_that_of_documents_added_one_by_one():
-    """Every unseen document in an index of its own with the seen ones."""
-    side = np.random.default_rng(3).integers(0, 3, 240)  # seen, unseen, neither
-    seen, unseen = (
-        {doc: text for where, (doc, text) in zip(side, COLLECTION.documents.pairs(), strict=True)
-         if where == wanted}
-        for wanted in (0, 1)
-    )  # fmt: skip
-    run = {}
-    for doc, text in unseen.items():
-        own = heldout.Index.build({**seen, doc: text})
-        for query, scores in search(own, COLLECTION.queries, FIXED[0]).to_dict().items():
-            if doc in scores:
-                run.setdefault(query, {})[doc] = round(scores[doc], 9)
-    qrels = {
-        query: {doc: grade for doc, grade in rows.items() if doc in unseen}
-        for query, rows in COLLECTION.qrels.to_dict().items()
-    }
-    qrels = {query: rows for query, rows in qrels.items() if any(rows.values())}
-    wanted = heldout.evaluate(qrels, run, ["nDCG@10"])
-    values = unseen_values(ONE, side == 0, side == 1, 0, NDCG)
-    places = [COLLECTION.queries.ids.index(query) for query in wanted.units()]
-    assert np.isfinite(values).sum() == len(qrels)
-    assert values[places] == pytest.approx(wanted.per_unit(0, 0))
 
 
 def test_rows_are_of_the_draws():

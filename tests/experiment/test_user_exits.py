@@ -4,6 +4,7 @@ import sys
 
 import pytest
 from experiment_data import small_collection
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import heldout
 from commands import refused
@@ -12,72 +13,36 @@ from heldout import HeldoutError
 AT_IMPORT = "import sys\nsys.exit(0)\n"
 IN_THE_CALL = "import sys\ndef rank(train, test):\n    sys.exit('bye')\n"
 RAISES = "class Stop(BaseException): pass\ndef rank(train, test):\n    raise {}\n"
-RANKING = """
-collection = "data"
-[plan]
-folds = 2
-[[systems]]
-name = "mine"
-system = "code.py:rank"
-"""
-ESTIMATOR = """
-import sys
-from sklearn.base import BaseEstimator, ClassifierMixin
+CASES = [
+    (AT_IMPORT, r"sys\.exit\(0\) was called"),
+    (IN_THE_CALL, r"sys\.exit\('bye'\) was called"),
+    (RAISES.format("Stop('enough')"), "Stop: enough was raised"),
+    (RAISES.format("GeneratorExit"), "GeneratorExit was raised"),
+]
+FIELDS = {"collection": small_collection(20, 8), "plan": {"folds": 2}}
 
-class Exits(ClassifierMixin, BaseEstimator):
+
+def test_it_is_the_error_of_a_system(tmp_path, capsys):
+    heldout.export_collection(FIELDS["collection"], tmp_path / "data")
+    for number, (source, cause) in enumerate(CASES):
+        code = tmp_path / f"code{number}.py"
+        code.write_text(source)
+        with pytest.raises(HeldoutError, match=f"mine.*{cause}.* in code.*py, line "):
+            heldout.Experiment(systems=f"mine={code}:rank", **FIELDS).run()
+    command = ["run", tmp_path / "data", "--system", f"mine={tmp_path}/code1.py:rank"]
+    assert refused(capsys, *command, "--quiet").count("\n") == 1
+
+
+class Unfit(ClassifierMixin, BaseEstimator):
     def __init__(self, level=1):
         self.level = level
 
-    def fit(self, X, y):
+    def fit(self, rows, labels):
+        del rows, labels
         sys.exit(0)
 
-    def predict(self, X):
-        return X
-"""
-CLASSES = """
-task = "classification"
-[data]
-file = "table.csv"
-target = "y"
-[plan]
-folds = 2
-[[systems]]
-name = "mine"
-estimator = "code.py:Exits"
-space = {level = [1, 2]}
-"""
-
-
-@pytest.fixture
-def arguments(tmp_path):
-    """The command, with an experiment for it."""
-
-    def write(experiment, source):
-        heldout.export_collection(small_collection(20, 8), tmp_path / "data", force=True)
-        rows = "".join(f"{row % 5},{row % 2}\n" for row in range(20))
-        (tmp_path / "table.csv").write_text(f"x,y\n{rows}")
-        (tmp_path / "code.py").write_text(source)
-        (tmp_path / "experiment.toml").write_text(experiment)
-        return ["run", str(tmp_path / "experiment.toml"), "--quiet"]
-
-    return write
-
-
-CASES = [
-    (RANKING, AT_IMPORT, "sys.exit(0) was called"),
-    (RANKING, IN_THE_CALL, "sys.exit('bye') was called"),
-    (RANKING, RAISES.format("Stop('enough')"), "Stop: enough was raised"),
-    (RANKING, RAISES.format("GeneratorExit"), "GeneratorExit was raised"),
-    (CLASSES, ESTIMATOR, "mine/tune/r0/f0/i0/p0 failed: sys.exit(0) was called"),
-]
-
-
-def test_it_is_the_error_of_a_system(arguments, capsys):
-    for experiment, source, cause in CASES:
-        said = refused(capsys, *arguments(experiment, source))
-        assert said.count("\n") == 1
-        for part in ("mine", cause, " in code.py, line "):
-            assert part in said
+    def predict(self, rows):
+        return rows
 
 
 class Exits:
@@ -89,18 +54,13 @@ class Exits:
         sys.exit(0 if test else 1)
 
 
-def test_modules_objects_transformers_and_measures_are_named(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    fields = {"collection": small_collection(20, 8), "plan": {"folds": 2}}
-    for name, text, said in (
-        ("exits_at_import", AT_IMPORT, r"sys\.exit\(0\) was called"),
-        ("fails_at_import", "1 / 0\n", "ZeroDivisionError"),
-    ):
-        (tmp_path / f"{name}.py").write_text(text)
-        with pytest.raises(HeldoutError, match=f"mine: {name} failed: .*{said}"):
-            heldout.Experiment(systems=f"mine={name}:rank", **fields).run()
+def test_estimators_objects_transformers_and_measures_are_named():
+    data = [[row] for row in range(20)], ["a", "b"] * 10
+    system = {"mine": (Unfit(), {"level": [1, 2]})}
+    with pytest.raises(HeldoutError, match=r"mine/tune/r0/f0/i0/p0 failed: sys\.exit\(0\) was ca"):
+        heldout.Experiment(task="classification", data=data, systems=system).run()
     with pytest.raises(HeldoutError, match=r"mine failed: sys\.exit\(0\) was called in test_user_"):
-        heldout.Experiment(systems={"mine": Exits()}, **fields).run()
+        heldout.Experiment(systems={"mine": Exits()}, **FIELDS).run()
 
     @heldout.define_measure
     def exits_here(ranked):

@@ -125,33 +125,3 @@ def test_parameters_are_chosen_on_the_validation_part(by, ranks, plan):
     systems = {name: SYSTEMS[name] for name in ranks}
     splits = plan.splits(COLLECTION) if by == "both" else plan.splits(COLLECTION, by)
     check_by_hand(experiment(systems, by, plan).run(), splits, ranks)
-
-
-@pytest.mark.parametrize(("by", "ranks"), [("query", BY_QUERY), ("document", BY_DOCUMENT)])
-def test_a_search_by_optuna_sees_the_validation_part(by, ranks):
-    pytest.importorskip("optuna", reason="needs the extra optuna")
-    texts = {
-        "bm25": "bm25(k1=1:999:3:log)",
-        "liked": SYSTEMS["liked"].replace("-0.2,0,0.2", "-0.2:0.2:3"),
-    }
-    search = {"search": "optuna", "trials": 3}
-    systems = [heldout.System.of(text, name, **search) for name, text in texts.items()]
-    splits = HOLD_OUT.splits(COLLECTION, by)
-    check_by_hand(experiment(systems, by).run(), splits, {name: ranks[name] for name in texts})
-
-
-@pytest.mark.usefixtures("folder")
-def test_the_test_part_has_no_say_in_any_choice():
-    """Not in the one for use either: it is made on the validation parts of all splits."""
-    plan = heldout.HoldOut(0.3, validation=0.3)
-    (split,) = plan.splits(COLLECTION, "query")
-    judged = COLLECTION.qrels.to_dict()
-    for row in np.flatnonzero(split.test).tolist():
-        judged[COLLECTION.queries.ids[row]] = {"d000": 1, "d039": 2}
-    poisoned = heldout.Collection(COLLECTION.documents, COLLECTION.queries, judged)
-    clean, other = (
-        experiment(SYSTEMS, plan=plan, collection=c).run() for c in (COLLECTION, poisoned)
-    )
-    assert clean.surface.drop("held_out").equals(other.surface.drop("held_out"))
-    assert [one["ship"] for one in clean.summary] == [one["ship"] for one in other.summary]
-    assert not clean.folds["held_out"].equals(other.folds["held_out"])

@@ -1,6 +1,5 @@
 """Documents ranked by vectors: given, or made by the dense ranker of the documentation."""
 
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,6 @@ from experiment_data import small_collection
 
 import heldout
 from commands import printed
-from heldout import View
 
 COLLECTION = small_collection()
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -67,40 +65,17 @@ def test_it_has_the_values_of_a_function_that_does_the_same(by):
     assert results.chosen("mine") == results.chosen("same")
 
 
-def test_arrays_work_without_files_and_can_be_fused_with_a_tuned_model():
-    given = {"parts": [DOCUMENTS, QUERIES], "parameters": {"metric": "ip"}}
-    dense = heldout.System.of("vectors", "dense", **given)
-    results = run("bm25(k1=0.5,2)", dense, "hybrid=wsum(bm25, dense, w=0)")
-    ranked = heldout.rank_vectors(DOCUMENTS, QUERIES, metric="ip")
-    expected = heldout.evaluate(COLLECTION.qrels, ranked, "nDCG@10").value()
-    assert results.value("dense") == pytest.approx(expected)
-    assert results.value("hybrid") == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("metric", ["cosine", "ip"])
 @pytest.mark.usefixtures("folder")
-def test_the_command_writes_a_run(capsys, metric):
+def test_the_command_and_arrays_without_files(capsys):
+    metric = "ip"
     command = ["search", "docs.npy", "--queries", "queries.npy", "--metric", metric]
     said = printed(capsys, *command, "-o", "dense.run", "-k", "20").err
     expected = heldout.rank_vectors(DOCUMENTS, QUERIES, k=20, metric=metric)
     assert heldout.read_run("dense.run").to_dict() == expected.to_dict()
     assert f"24 queries, 480 rows, by {metric} of 60 vectors" in said
-
-
-def test_latent_semantic_analysis_is_an_exact_search_in_the_space_of_the_training_documents():
-    pytest.importorskip("sklearn")
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.metrics.pairwise import cosine_similarity
-
-    lsa = runpy.run_path(str(EXAMPLES / "lsa.py"))["lsa"]
-    run = lsa(View(COLLECTION), View(COLLECTION), dims=20)
-    ids, texts = zip(*COLLECTION.documents.pairs(), strict=True)
-    words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
-    rows = TruncatedSVD(20, random_state=0).fit(words.fit_transform(texts))
-    queries = rows.transform(words.transform(COLLECTION.queries.texts))
-    similar = cosine_similarity(queries, rows.transform(words.transform(texts)))
-    for row, query in zip(similar, COLLECTION.queries.ids, strict=True):
-        best = dict(list(run.to_dict()[query].items())[:10])
-        assert list(best.values()) == pytest.approx(np.sort(row)[::-1][:10], abs=1e-9)
-        assert [row[ids.index(doc)] for doc in best] == pytest.approx([*best.values()], abs=1e-9)
+    given = {"parts": [DOCUMENTS, QUERIES], "parameters": {"metric": "ip"}}
+    dense = heldout.System.of("vectors", "dense", **given)
+    results = run("bm25(k1=0.5,2)", dense, "hybrid=wsum(bm25, dense, w=0)")
+    ranked = heldout.rank_vectors(DOCUMENTS, QUERIES, metric="ip")
+    expected = heldout.evaluate(COLLECTION.qrels, ranked, "nDCG@10").value()
+    assert results.value("dense") == results.value("hybrid") == pytest.approx(expected)
