@@ -59,25 +59,18 @@ def test_ties_are_broken_by_id_whatever_the_blocks(seed, k, numbers):
             assert _ranked(documents, queries, metric, k) == _plain(documents, queries, metric, k)
 
 
-def test_single_precision_alone_would_order_close_documents_wrongly():
+def test_close_scores_large_products_and_some_rows():
     # Two scores that differ by less than single precision can tell.
     documents = Embeddings(["a", "b"], np.array([[1.0, 1e-9], [1.0, 0.0]]))
     run = rank_vectors(documents, Embeddings(["q"], [[1.0, 1.0]]), metric="ip", k=1)
     assert run.to_dict() == {"q": {"a": 1.0 + 1e-9}}
-
-
-def test_large_products_do_not_lose_documents():
     documents = Embeddings(["a", "b", "c"], np.array([[1e30, 0], [2e30, 0], [-1e30, 1e30]]))
     run = rank_vectors(documents, Embeddings(["q"], [[1e30, 1.0]]), metric="ip", k=2)
     assert list(run.to_dict()["q"]) == ["b", "a"]
-
-
-def test_some_rows_only():
     documents = Embeddings(["a", "b", "c"], [[1.0], [2.0], [3.0]])
     queries = Embeddings(["p", "q"], [[1.0], [-1.0]])
-    run = rank_vectors(
-        documents, queries, metric="ip", document_rows=np.array([0, 1]), query_rows=np.array([1])
-    )
+    chosen = {"document_rows": np.array([0, 1]), "query_rows": np.array([1])}
+    run = rank_vectors(documents, queries, metric="ip", **chosen)
     assert run.to_dict() == {"q": {"a": -1.0, "b": -2.0}}
 
 
