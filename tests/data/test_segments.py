@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 
 import pytest
 
@@ -74,34 +73,7 @@ def test_segments_that_one_side_lacks_are_named():
         pair_segments(made("references", "a"), made("sys", *"abcde"))
 
 
-HYPOTHESES = [
-    (b"fine\n\xff\xfe\n", r"a:2: byte 0xff is not UTF-8"),
-    (b"fine\n\0\n", r"a:2: not a text file \(byte 0x00\)"),
-    ('{"id": 1, "text": "x"}\n{"id": 1, "text": "y"}\n', r"a:2: segment 1 appears twice.*line 1"),
-    ('{"text": "x"}\n{"id": 1, "text": "y"}\n', r"a:2: some segments have an id, others have none"),
-    ('{"id": 1}\n', r"a:1: no hypothesis: expected one of hypothesis, .* found id"),
-    ('{"text": "x"}\n{"text": \n', r"a:2: not JSON"),
-    ('{"text": "x"}\n[1]\n', r"a:2: expected a JSON object, found list"),
-    ('{"text": 3}\n', r"a:1: 'text' is 3, expected text"),
-    ('{"logprobs": [-1, null]}\n', r"a:1: 'logprobs': token 2 has None"),
-    ('{"logprobs": [0.5]}\n', r"a:1: 'logprobs': token 1 has 0.5"),
-    ('{"logprobs": []}\n', r"a:1: 'logprobs': .* expected a list"),
-    ('{"logprobs": [-1]}\n{"text": "x"}\n', r"a:2: some segments have log-probabilities, others"),
-]
-REFERENCES = [
-    ('{"id": 1, "references": []}\n', r"r:1: 'references' is \[\], expected text"),
-    ('{"id": 1, "text": "a"}\n', r"r:1: no references: expected one of references"),
-    ('{"id": 1, "references": ["a", 2]}\n', r"r:1: 'references' is \['a', 2\], expected text"),
-]
-
-
 def test_what_cannot_be_read_is_refused(write, tmp_path):
-    for content, message in HYPOTHESES:
-        said = refusal(read_hypotheses, write("a", content))
-        assert re.search(message, said), (content, said)
-    for content, message in REFERENCES:
-        said = refusal(read_references, write("r", content))
-        assert re.search(message, said), (content, said)
     first, second = write("a", "1\n2\n"), write("b", "1\n")
     assert "b has 1 segment, the references have 2" in refusal(read_references, first, second)
     assert "is empty" in refusal(read_hypotheses, write("a", ""))
