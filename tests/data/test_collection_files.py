@@ -68,10 +68,8 @@ def test_files_that_are_given_replace_those_that_are_found(beir, write):
     found = read_collection(folder, qrels=parts, name="named")
     assert found.qrels.to_dict() == {"q1": {"d1": 1}, "q2": {"d2": 2}}
     assert found.name == "named"
-    found = read_collection(folder, queries=write("q.tsv", "q1\tother\n"))
-    assert found.queries.to_dict() == {"q1": "other"}
-    read = read_collection(found.documents, queries=folder / "queries.jsonl", qrels=parts)
-    assert (read.documents, read.name) == (found.documents, "documents")
+    other = read_collection(found.documents, queries=write("q.tsv", "q1\tother\n"))
+    assert (other.queries.to_dict(), other.name) == ({"q1": "other"}, "documents")
 
 
 def test_a_folder_of_trec_files_with_topics_and_qrels(write):

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from unittest.mock import Mock
 
 import polars as pl
 from hypothesis import given
@@ -134,28 +135,22 @@ TEN = {
 def test_ids_have_no_blanks_around_them(write, tmp_path):
     queries = write("q.jsonl", '{"_id": " 1 ", "text": "a query"}')
     qrels = write("j", "1 0 10 1\n")
+    pl.DataFrame({"docno": [10.0, 2.5], "text": [" a ", "b"]}).write_parquet(tmp_path / "x")
+    found = documents(tmp_path / "x", parquet_records)
+    assert list(found.pairs()) == [("10", " a "), ("2.5", "b")]
     for name, content in TEN.items():
         found = read_collection(write(name, content), queries=queries, qrels=qrels)
         assert (found.documents.ids[:], found.queries.ids) == (["10"], ("1",)), name
         assert found.qrels.to_dict() == {"1": {"10": 1}}
-    frame = pl.DataFrame({"docno": [10.0, 2.5], "text": [" a ", "b"]})
-    frame.write_parquet(tmp_path / "docs.parquet")
-    found = documents(tmp_path / "docs.parquet", parquet_records)
-    assert list(found.pairs()) == [("10", " a "), ("2.5", "b")]
 
 
 def test_notes_are_known_after_any_reading(write):
-    reads = []
-
-    def counted(path, begin, reading):
-        reads.append(begin)
-        return json_records(path, begin, reading)
-
+    read = Mock(side_effect=json_records)
     path = write("d.jsonl", '{"_id": "a", "text": ""}\n{"_id": "b", "text": "x"}\n')
-    found = FileDocuments([str(path)], Reading(), counted)
+    found = FileDocuments([str(path)], Reading(), read)
     assert sum(len(batch) for batch in found.batches(1)) == 2
     assert [note.text for note in found.notes] == ["empty documents: 1 (a)"]
-    assert reads == [0]
+    assert read.call_count == 1
     assert FileDocuments([str(path)], Reading(), json_records).notes == found.notes
 
 

@@ -9,8 +9,16 @@ import polars as pl
 import pytest
 
 from heldout import ClassPredictions, InputError, read_class_predictions, read_number_predictions
+from heldout.data import tables
 from heldout.data.predictions import class_order, one_set_of_classes
 from refusals import refusal
+
+
+@pytest.fixture(autouse=True, params=[tables.LARGE, 0], ids=["by lines", "by columns"])
+def both_ways(request, monkeypatch):
+    """Small tables are read by lines, large ones by columns: here all are read both ways."""
+    monkeypatch.setattr(tables, "LARGE", request.param)
+
 
 ROWS = [("a", "cat", "dog"), ("b", "dog", "dog"), ("c", "cat", "cat")]
 

@@ -13,13 +13,10 @@ from refusals import refusal
 
 RANKED = {"q1": {"b": 2.5, "a": 1.0}}
 TEXTS = {
-    "csv": "query_id,doc_id,score\nq1,a,1.0\nq1,b,2.5\n",
     "csv of PyTerrier": "qid,query,docno,rank,score\nq1,what?,a,1,1.0\nq1,what?,b,0,2.5\n",
     "csv with quotes": '"query_id","doc_id","score"\n"q1","a","1.0"\n"q1","b","2.5"\n',
     "csv of windows": "\ufeff# mine\r\nQID , DocNo , Score\r\nq1,a,1.0\r\nq1,b,2.5\r\n",
     "semicolons": "query_id;doc_id;score\nq1;a;1.0\nq1;b;2.5\n",
-    "tsv": "query_id\tdoc_id\tscore\nq1\ta\t1.0\nq1\tb\t2.5\n",
-    "json": json.dumps(RANKED),
     "json with a mark and blanks": "\ufeff\n  " + json.dumps(RANKED, indent=2),
     "trec": "q1 Q0 a 1 1.0 t\nq1 Q0 b 2 2.5 t\n",
 }
@@ -30,11 +27,9 @@ def test_the_format_is_told_by_content(write, tmp_path, packers):
         for packer in (bytes, *packers.values()):
             path = write("mine.dat", packer(text.encode()))  # the name says nothing here
             assert read_run(path).to_dict() == RANKED, form
-    table = {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [1.0, 2.5]}
-    pl.DataFrame(table).write_parquet(tmp_path / "no-ending")
-    packed = write("mine.dat", gzip.compress((tmp_path / "no-ending").read_bytes()))
-    for path in (tmp_path / "no-ending", packed):
-        assert read_run(path).to_dict() == RANKED
+    Run.of(RANKED).write(tmp_path / "x.parquet")
+    packed = write("mine.dat", gzip.compress((tmp_path / "x.parquet").read_bytes()))
+    assert read_run(packed).to_dict() == RANKED
 
 
 ROWS = [(10, 7, 2.5), (10, 8, 1.5), (20, 7, 0.5)]
@@ -44,33 +39,23 @@ NAMES = ["query_id", "doc_id", "score"]
 
 
 def forms(write, folder, spell):
-    """One run in all forms, with ids spelled as `spell` makes them: first those without types."""
-    columns = {
-        "query_id": [spell(query) for query, _, _ in ROWS],
-        "doc_id": [spell(doc) for _, doc, _ in ROWS],
-        "score": [score for *_, score in ROWS],
-    }
-    rows = list(zip(*columns.values(), strict=True))
+    """One run in all forms, with ids spelled as `spell` makes them."""
+    rows = [(spell(query), spell(doc), score) for query, doc, score in ROWS]
+    columns = dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True))
     nested = {}
     for query, doc, score in rows:
         nested.setdefault(query, {})[doc] = score
-    if isinstance(spell(1), str):
-        trec = "".join(f"{query} Q0 {doc} 1 {score} tag\n" for query, doc, score in rows)
-        csv = [NAMES, *rows]
-        tsv = [NAMES, *((f'"{query}"', f'"{doc}"', score) for query, doc, score in rows)]
-        yield "trec", write("x.run", trec)
-        for kind, mark, lines in (("csv", ",", csv), ("tsv", "\t", tsv)):
-            content = "".join(mark.join(map(str, line)) + "\n" for line in lines)
-            yield kind, write(f"{kind}.txt", content)
+    if isinstance(spell(1), str):  # forms without types
+        yield "trec", write("x.run", "".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in rows))
+        quoted = [(f'"{query}"', f'"{doc}"', score) for query, doc, score in rows]
+        for kind, mark, lines in (("csv", ",", [NAMES, *rows]), ("tsv", "\t", [NAMES, *quoted])):
+            yield kind, write(f"{kind}.txt", "\n".join(mark.join(map(str, x)) for x in lines))
         yield "json", write("x.json", json.dumps(nested))
     lines = [json.dumps(dict(zip(NAMES, row, strict=True))) for row in rows]
     yield "json lines", write("x.jsonl", "\n".join(lines))
     pl.DataFrame(columns).write_parquet(folder / "x.parquet")
-    yield "parquet", folder / "x.parquet"
-    yield "pandas", pd.DataFrame(columns)
-    yield "polars", pl.DataFrame(columns)
-    yield "columns", columns
-    yield "nested", nested
+    yield from [("parquet", folder / "x.parquet"), ("pandas", pd.DataFrame(columns))]
+    yield from [("polars", pl.DataFrame(columns)), ("columns", columns), ("nested", nested)]
 
 
 def test_all_forms_give_the_same_run(write, tmp_path):
@@ -80,15 +65,11 @@ def test_all_forms_give_the_same_run(write, tmp_path):
 
 
 def test_ids_that_pandas_wrote_as_floats_match(write, tmp_path):
-    ideal = evaluate(QRELS, RUN, "RR").per_unit("RR").tolist()
-    assert ideal == [0.5, 1.0]
     judged = {f"{q}.0": {f"{d}.0": g for d, g in inner.items()} for q, inner in QRELS.items()}
-    for form, given in forms(write, tmp_path, lambda number: f"{number}.0"):
-        if form != "columns":
-            assert evaluate(QRELS, given, "RR").per_unit("RR").tolist() == ideal, form
-    for form, given in forms(write, tmp_path, str):
-        if form != "columns":
-            assert evaluate(judged, given, "RR").per_unit("RR").tolist() == ideal, form
+    for spell, qrels in ((lambda number: f"{number}.0", QRELS), (str, judged), (str, QRELS)):
+        for form, given in forms(write, tmp_path, spell):
+            if form != "columns":
+                assert evaluate(qrels, given, "RR").per_unit("RR").tolist() == [0.5, 1.0], form
 
 
 def test_ids_that_only_look_like_numbers_stay(write):

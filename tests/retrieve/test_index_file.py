@@ -6,6 +6,7 @@ import re
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -20,8 +21,6 @@ from heldout.retrieve import analyze
 from heldout.retrieve.index import IndexedDocuments
 from refusals import refusal
 
-ARRAYS = ("offsets", "documents", "counts", "lengths", "distinct", "id_order")
-
 
 @pytest.fixture
 def path(tmp_path):
@@ -35,15 +34,15 @@ def test_a_saved_index_is_the_same(tmp_path):
     built = Index.build(texts, Analyzer(stop=("été",), stemmer="french"))
     built.save(tmp_path / "a.index")
     opened = Index.open(tmp_path / "a.index")
-    for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(opened, name), getattr(built, name))
-        assert getattr(opened, name).dtype == getattr(built, name).dtype
-        for index in (opened, built):
-            assert not getattr(index, name).flags.writeable
+    for name in ("offsets", "documents", "counts", "lengths", "distinct", "id_order"):
+        mine, its = getattr(opened, name), getattr(built, name)
+        np.testing.assert_array_equal(mine, its)
+        assert mine.dtype == its.dtype
+        assert not mine.flags.writeable
+        assert not its.flags.writeable
     assert list(opened.terms) == list(built.terms)
     assert list(opened.document_ids) == list(texts)
-    assert opened.analyzer == built.analyzer
-    assert opened.fingerprint == built.fingerprint
+    assert (opened.analyzer, opened.fingerprint) == (built.analyzer, built.fingerprint)
     opened.verify()
     built.verify()
     opened.save(tmp_path / "b.index")
@@ -181,15 +180,14 @@ def largest_file(size):
     """Let no file of this process grow beyond `size`, as if the disk were full then."""
     resource = pytest.importorskip("resource")  # not on Windows
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    # Python would cut the compiled form of a module that is imported here for the first time.
-    bytecode = sys.dont_write_bytecode
-    sys.dont_write_bytecode = True
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        sys.dont_write_bytecode = bytecode
+    with pytest.MonkeyPatch.context() as patch:
+        # Python would cut the compiled form of a module that is imported here for the first time.
+        patch.setattr(sys, "dont_write_bytecode", True)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_full_disk_leaves_no_half_index(path):
@@ -249,18 +247,12 @@ def index(corpus, tmp_path):
 
 
 def test_an_index_is_built_in_one_pass_over_the_files(corpus, tmp_path, monkeypatch, capsys):
-    read, seen = [], []
-    blocks = files.blocks
-
-    def counted(path, begin=0):
-        read.append(path)
-        return blocks(path, begin)
-
-    monkeypatch.setattr(files, "blocks", counted)
+    read, progress = Mock(side_effect=files.blocks), Mock()
+    monkeypatch.setattr(files, "blocks", read)
     documents = read_documents(corpus)
-    index = Index.build(documents, path=tmp_path / "x.index", progress=lambda *at: seen.append(at))
-    assert len(read) == 1
-    assert seen == [(len(TEXTS), 0)]
+    index = Index.build(documents, path=tmp_path / "x.index", progress=progress)
+    assert read.call_count == 1
+    assert [one.args for one in progress.call_args_list] == [(len(TEXTS), 0)]
     assert [note.code for note in documents.notes] == ["empty-documents"]
     assert index.documents_digest == documents.digest
     with (corpus / "corpus.jsonl").open("a") as file:
@@ -300,11 +292,11 @@ def test_an_index_named_as_the_documents_gives_the_same_numbers(index, corpus, c
 def test_a_changed_corpus_is_refused(index, corpus, capsys):
     file = corpus / "corpus.jsonl"
     file.write_text(file.read_text().replace("pears", "plums"))  # of the same size
+    said = refused(capsys, "search", corpus, "--index", index.path)
+    assert "text or ids differ" in said
+    plan = {"systems": "bm25", "plan": {"folds": 2}, "index": index.path}
     for folder in (corpus, corpus.with_name("elsewhere")):
         if folder != corpus:
             corpus.rename(folder)
-        assert "text or ids differ" in refused(capsys, "search", folder, "--index", index.path)
-        experiment = Experiment(
-            collection=str(folder), systems="bm25", plan={"folds": 2}, index=index.path
-        )
+        experiment = Experiment(collection=str(folder), **plan)
         assert "not an index of these documents" in refusal(experiment.run)

@@ -239,12 +239,11 @@ def test_ranks_of_judged_documents_are_places_in_the_full_lists(index, vocabular
     offsets = np.arange(0, 20 * len(QUERIES) + 1, 20)
     asked = JudgedDocuments(offsets, np.concatenate(judged))
     found = rank(index, vocabulary, [models], side, k=60, judged=asked)
-    for q in range(len(QUERIES)):
-        for lane in range(len(models)):
-            for place, number in enumerate(judged[q].tolist()):
-                full = found.documents[q, 0 if pooled else folds[number], lane].tolist()
-                wanted = full.index(number) + 1 if number in full else 0
-                assert found.ranks[offsets[q] + place, lane] == wanted
+    for q, lane in product(range(len(QUERIES)), range(len(models))):
+        for place, number in enumerate(judged[q].tolist()):
+            full = found.documents[q, 0 if pooled else folds[number], lane].tolist()
+            wanted = full.index(number) + 1 if number in full else 0
+            assert found.ranks[offsets[q] + place, lane] == wanted
         lists = (found.documents[q, :, 0] >= 0).sum(axis=1)
         assert np.array_equal(lists, found.retrieved[q])
 
