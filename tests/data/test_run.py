@@ -1,13 +1,14 @@
 """A run's order, its checks, and its ways in and out."""
 
 import os
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import InputError, Qrels, Run, read_run
+from heldout import Qrels, Run, read_run
 from heldout.data.atomic import write_atomically
 from heldout.data.ids import Ids
 from heldout.data.run import BLOCK
@@ -110,8 +111,7 @@ def test_other_rows_are_no_duplicates():
     a, b = ":wmYyfdm", "eKwxn;z?"  # with one key: 40 bits of their hashes are the same
     assert len(set(query_keys(Ids.of([a, b]).hashes(0, 2), np.zeros(2, np.int64)).tolist())) == 1
     assert run_of([("q", a, 2), ("q", b, 1)]).to_dict() == {"q": {a: 2.0, b: 1.0}}
-    with pytest.raises(InputError, match="appears twice"):
-        run_of([("q", a, 3), ("q", b, 2), ("q", a, 1)])
+    assert "appears twice" in refusal(run_of, [("q", a, 3), ("q", b, 2), ("q", a, 1)])
 
 
 RANKED = {"q2": {"b": 2.5, "a": 1.0}, "q1": {"c": -1.0}}
@@ -156,16 +156,11 @@ def test_ids_with_marks_of_the_format_come_back_packed_or_not(tmp_path, packers)
             assert read_run(path).to_dict() == RANKED
 
 
-def interrupted_write(path):
-    with write_atomically(path) as aside:
-        aside.write_text("half of the new")
-        raise KeyboardInterrupt
-
-
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(write, tmp_path):
     path = write("mine.run", "old")
-    with pytest.raises(KeyboardInterrupt):
-        interrupted_write(path)
+    with suppress(KeyboardInterrupt), write_atomically(path) as aside:
+        aside.write_text("half of the new")
+        raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_text() == "old"
     # A killed process of the same number may have left its file.
