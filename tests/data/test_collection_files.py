@@ -175,7 +175,7 @@ def meta(write):
     return to
 
 
-def test_a_config_names_the_files(meta):
+def test_a_config_or_names_tell_the_files(meta, write):
     for source in (meta(), meta().parent):
         found = read_collection(source)
         assert found.name == "tiny"
@@ -185,11 +185,8 @@ def test_a_config_names_the_files(meta):
     said = refusal(read_collection, meta(queries="gone.txt"))
     assert re.search(r"the queries 'gone\.txt' do not exist; tried .*gone", said)
     assert "query-id-start is 'a', expected" in refusal(read_collection, meta(start="'a'"))
-
-
-def test_without_a_config_the_names_of_the_files_tell(meta, write):
-    folder = meta().parent / "tiny"
-    write("data/tiny/tiny-qrels.txt", "1 0 1\n")
+    # Without a config the names of the files tell.
+    folder = write("data/tiny/tiny-qrels.txt", "1 0 1\n").parent
     found = read_collection(folder)
     assert found.queries.ids == ("1", "2")
     assert read_collection(folder / "tiny.dat").fingerprint() == found.fingerprint()

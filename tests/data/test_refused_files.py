@@ -40,12 +40,9 @@ RUNS = {
     "header only": (CSV, " has no rows"),
     "row twice": (CSV + "q,a,1\nq,a,2\n", ":3: document a appears twice for query q .*:2"),
     "column twice": ("query_id,doc_id,score,Score\nq,a,1,2\n", ": two columns .* 3 and 4"),
-    "zero byte": (CSV + "q,a\0,1\n", ":2: not a text file"),
     # JSON
     "json of other things": ('{"q": 3}', r": no column of query ids \(found q\)"),
-    "json with a list": ('{"q": {"a": 1},\n\n"r": [1]}', ": query 'r' has list, expected an"),
     "json with a truth": ('{"q": {"a": true}}', ": .*True is not a number"),
-    "json with nan": ('{"q": {"b": 1}, "r": {"b": NaN}}', ": query 'r', document 'b': nan is not"),
     "json with many digits": ('{"q": {"a": 1' + "0" * 400 + "}}", ": .*not a finite number"),
     "json too deep": ('{"a":' * 100_000, ".*nested too deep"),
     "a query twice": ('{"q": {"a": 1}, "q": {"b": 2}}', ": the name 'q' appears twice"),
@@ -60,7 +57,6 @@ QRELS = {
     "too large": ("q 0 a 1\nq 0 b 99999999999\n", ":2: grade '99999999999' is too large"),
     "a fraction in a table": (TSV + "q\tb\t1.5\n", r":5: grade 1\.5 is not an integer"),
     "two grades": ("# x\nq 0 a 1\nq 0 a 2\n", ":3: document a .* grades 1 and 2 .*:2"),
-    "two grades in a table": (TSV + "q1\td1\t2\n", ":5: document d1 appears twice for query q1"),
     "no column": ("qid,document,points\nq,d,1\n", r": no column of grades \(found qid, document"),
     "a run": (LINE * 2, ":1: 6 fields, expected 4.* arguments swapped"),
     "a run in a table": (CSV + "q,a,1.5\nq,b,0.25\n", ":2: grade 1.5 is not an integer: .*swapped"),
@@ -80,7 +76,6 @@ SCORES = {
     "no measure": ("system,unit,measure,value\nA,q,,1\n", ":2: the measure is missing"),
     "only means": ("run,query,AP\nA,all,1\n", ".*only means"),
     "two columns of ids": ("unit,fold,A\nq,1,0.5\n", ".*column fold looks like ids"),
-    "only units": ("unit\nq\n", ".*no columns of scores"),
     "only a header": ("unit,A\n", ".*no rows of scores"),
     "empty column": ("unit,A,B\nq,1,\n", ".*system B has no scores"),
 }
@@ -120,13 +115,11 @@ REFERENCES = {
 }
 FINE = '{"_id": "a", "text": ""}\n'
 DOCUMENTS = {
-    "a list": (FINE + "[1]", ":2: expected a JSON object, found list"),
     "no id": (FINE + '{"text": "x"}', ":2: no id: expected one of _id, id"),
     "no text": (FINE + '{"_id": "x", "txt": "y"}', ":2: no text: expected .*found _id, txt"),
     "a truth": (FINE + '{"_id": true, "text": ""}', ":2: the id True is bool"),
     "nan": (FINE + '{"_id": NaN, "text": ""}', ":2: the id nan is float"),
     "blank": (FINE + '{"_id": " ", "text": "y"}', ":2: the document has an empty id"),
-    "a number": (FINE + '{"_id": "x", "text": 5}', ":2: the field 'text' is int"),
     "twice": (FINE * 2, r":2: the document id 'a' appears twice \(first at .*:1"),
     "half a character": (FINE + '{"_id": "\\ud800", "text": ""}', ":2: .*not valid Unicode"),
     "zero byte": (FINE + '{"_id": "a\\u0000", "text": ""}', ":2: the id has a zero byte"),

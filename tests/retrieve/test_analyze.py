@@ -16,11 +16,7 @@ from refusals import refusal
 
 
 def by_comma(text):
-    return text.split(",")
-
-
-def characters_and_blanks(text):
-    return [text[:2], *text.split(), " ", ""]
+    return [*text.split(","), ""]
 
 
 OTHER_VALUES = {"lower": False, "stop": "english", "stemmer": "porter", "function": by_comma}
@@ -28,15 +24,13 @@ OTHER_VALUES = {"lower": False, "stop": "english", "stemmer": "porter", "functio
 
 def test_every_field_changes_the_signature():
     assert set(OTHER_VALUES) == {field.name for field in fields(Analyzer)}
-    signatures = {
-        replace(Analyzer(), **{name: value}).signature() for name, value in OTHER_VALUES.items()
-    }
-    assert len(signatures | {Analyzer().signature()}) == len(OTHER_VALUES) + 1
+    made = {replace(Analyzer(), **{name: other}) for name, other in OTHER_VALUES.items()}
+    made |= {Analyzer(), Analyzer(stop=("a", "b")), Analyzer(stop=("a", "c"))}
+    assert len({one.signature() for one in made}) == len(OTHER_VALUES) + 3
     for name in OTHER_VALUES:
         assert f"{name}=" in Analyzer().signature()
     assert Analyzer(function=by_comma).signature().endswith("function=test_analyze.by_comma")
     assert {Analyzer(stop=("b", "a", "a")): 1}[Analyzer(stop=("a", "b"))] == 1
-    assert Analyzer(stop=("a", "b")).signature() != Analyzer(stop=("a", "c")).signature()
 
 
 # M. F. Porter, An algorithm for suffix stripping (1980), steps 1a to 5.
@@ -96,7 +90,7 @@ ANALYZERS = [
     Analyzer(lower=False),
     Analyzer(stop=("b", "\N{GREEK SMALL LETTER SIGMA}"), stemmer="english"),
     Analyzer(stemmer="russian"),
-    Analyzer(function=characters_and_blanks),
+    Analyzer(function=by_comma),
 ]
 # What is hard: few letters that make the same words again and again, letters whose lower case
 # is longer or depends on its neighbours, marks, and scripts that meet.

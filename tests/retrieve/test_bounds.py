@@ -149,8 +149,7 @@ def test_the_top_is_that_of_all_documents(seed, documents, words, k, name, which
 def test_folds_with_values_of_their_own_and_many_settings():
     index = Index.build(corpus(3, 900, 50, 30))
     vocabulary = index.encode(queries(3, 12, 50))
-    folds = (np.arange(900) % 3).astype(np.int32)
-    side = held_out_side(index, vocabulary, folds, 3, pooled=True)
+    side = held_out_side(index, vocabulary, (np.arange(900) % 3).astype(np.int32), 3, pooled=True)
     chosen = [[model] for model in grid("bm25", k1=[0.3, 1.2, 4.0], b=[0.5])]
     many = [grid("bm25", k1=np.linspace(0, 3, 10).tolist(), b=[0.0, 0.3, 0.6, 1.0])]
     for models in (chosen, many):

@@ -1,6 +1,7 @@
 """Index.build: equal to a dictionary of counts, whatever the threads, the memory, the numbers."""
 
 from collections import Counter
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -90,6 +91,10 @@ def test_counts_grow_to_32_bits_when_one_needs_it(tmp_path):
         check_index(index, texts, analyzer)
 
 
+def numbers_alone(text):
+    return [1 / len(text)]
+
+
 def test_what_can_be_indexed_and_its_fingerprint(tmp_path):
     nothing = Index.build(["", "--"])
     assert (nothing.n_documents, nothing.n_terms, nothing.n_postings) == (2, 0, 0)
@@ -106,9 +111,15 @@ def test_what_can_be_indexed_and_its_fingerprint(tmp_path):
     assert len({base, *(one.fingerprint for one in others)}) == 4
     for path in (None, tmp_path / "index"):
         assert Index.build(documents, path=path).documents_digest == documents.digest
-    seen = []
-    Index.build(["a"] * 5, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (5, 5)
+    progress = Mock()
+    Index.build(["a"] * 5, progress=progress)
+    progress.assert_called_with(5, 5)
+    assert "at least" in refusal(Index.build, ["a"], memory=1000)
+    assert "expected a positive integer" in refusal(Index.build, ["a"], threads=0)
+    analyzer = Analyzer(function=numbers_alone)
+    assert "list of strings" in refusal(Index.build, ["a"], analyzer)
+    with pytest.raises(ZeroDivisionError):  # an error of a function comes through
+        Index.build([""], analyzer, threads=2)
 
 
 def test_documents_are_ranked_by_their_ids_bytewise():
@@ -122,19 +133,6 @@ def test_documents_are_ranked_by_their_ids_bytewise():
         assert index.document_ids[1:5:2] == ids[1:5:2]
         ranked = search(index, {"q": "text"}, k=20).to_dict()["q"]  # of equal scores
         assert list(ranked) == sorted(ids, key=str.encode, reverse=True)
-
-
-def numbers_alone(text):
-    return [1 / len(text)]
-
-
-def test_what_cannot_be_built_is_refused():
-    assert "at least" in refusal(Index.build, ["a"], memory=1000)
-    assert "expected a positive integer" in refusal(Index.build, ["a"], threads=0)
-    analyzer = Analyzer(function=numbers_alone)
-    assert "list of strings" in refusal(Index.build, ["a"], analyzer)
-    with pytest.raises(ZeroDivisionError):  # an error of a function comes through
-        Index.build([""], analyzer, threads=2)
 
 
 BOUNDS = """
