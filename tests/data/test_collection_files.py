@@ -68,10 +68,8 @@ def test_files_that_are_given_replace_those_that_are_found(beir, write):
     found = read_collection(folder, qrels=parts, name="named")
     assert found.qrels.to_dict() == {"q1": {"d1": 1}, "q2": {"d2": 2}}
     assert found.name == "named"
-    found = read_collection(folder, queries=write("q.tsv", "q1\tother\n"))
-    assert found.queries.to_dict() == {"q1": "other"}
-    read = read_collection(found.documents, queries=folder / "queries.jsonl", qrels=parts)
-    assert (read.documents, read.name) == (found.documents, "documents")
+    other = read_collection(found.documents, queries=write("q.tsv", "q1\tother\n"))
+    assert (other.queries.to_dict(), other.name) == ({"q1": "other"}, "documents")
 
 
 def test_a_folder_of_trec_files_with_topics_and_qrels(write):
@@ -177,7 +175,7 @@ def meta(write):
     return to
 
 
-def test_a_config_names_the_files(meta, write):
+def test_a_config_or_names_tell_the_files(meta, write):
     for source in (meta(), meta().parent):
         found = read_collection(source)
         assert found.name == "tiny"
@@ -191,11 +189,8 @@ def test_a_config_names_the_files(meta, write):
     numbered = meta(start="0")
     write("data/tiny/tiny-qrels.txt", "0 0 1\n")
     assert read_collection(numbered, queries=other).queries.ids == ("0", "1")
-
-
-def test_without_a_config_the_names_of_the_files_tell(meta, write):
-    folder = meta().parent / "tiny"
-    write("data/tiny/tiny-qrels.txt", "1 0 1\n")
+    # Without a config the names of the files tell.
+    folder = write("data/tiny/tiny-qrels.txt", "1 0 1\n").parent
     found = read_collection(folder)
     assert found.queries.ids == ("1", "2")
     assert read_collection(folder / "tiny.dat").fingerprint() == found.fingerprint()

@@ -28,29 +28,23 @@ class Side:
 
 def idf(name, m, df):
     forms = {
-        "bm25": lambda: math.log((m + 1) / df),
-        "bm25-plus": lambda: math.log((m + 1) / df),
         "bm25-robertson": lambda: max(math.log((m - df + 0.5) / (df + 0.5)), 0.0),
         "bm25-lucene": lambda: math.log(1 + (m - df + 0.5) / (df + 0.5)),
         "bm25-atire": lambda: math.log(m / df),
         "bm25-l": lambda: math.log((m + 1) / (df + 0.5)),
-        "tf-idf": lambda: math.log((m + 1) / df),
-        "pivoted": lambda: math.log((m + 1) / df),
     }
-    return forms[name]()
+    return forms.get(name, lambda: math.log((m + 1) / df))()
 
 
 def part(name, p, c, length, avdl):
     norm = length / avdl
-    if name in ("bm25", "bm25-atire"):
-        return (p["k1"] + 1) * c / (c + p["k1"] * (1 - p["b"] + p["b"] * norm))
-    if name in ("bm25-lucene", "bm25-robertson"):
-        return c / (c + p["k1"] * (1 - p["b"] + p["b"] * norm))
-    if name == "bm25-plus":
-        return (p["k1"] + 1) * c / (c + p["k1"] * (1 - p["b"] + p["b"] * norm)) + p["delta"]
     if name == "bm25-l":
         ctd = c / (1 - p["b"] + p["b"] * norm)
         return (p["k1"] + 1) * (ctd + p["delta"]) / (p["k1"] + ctd + p["delta"])
+    if name.startswith("bm25"):
+        value = c / (c + p["k1"] * (1 - p["b"] + p["b"] * norm))
+        scale = 1 if name in ("bm25-lucene", "bm25-robertson") else p["k1"] + 1
+        return scale * value + (p["delta"] if name == "bm25-plus" else 0)
     if name == "tf-idf":
         return (1 + math.log(c)) / (1 - p["s"] + p["s"] * norm)
     assert name == "pivoted"

@@ -2,30 +2,21 @@
 
 import re
 import unicodedata
-from collections import Counter
 from dataclasses import fields, replace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference_index import check_index
 
 from heldout import Analyzer, Index
 from heldout.retrieve.analyze import STOP_LISTS
-from heldout.retrieve.characters import (
-    is_mark,
-    is_unspaced,
-    is_word,
-)
+from heldout.retrieve.characters import is_mark, is_unspaced, is_word
 from refusals import refusal
 
 
 def by_comma(text):
-    return text.split(",")
-
-
-def characters_and_blanks(text):
-    return [text[:2], *text.split(), " ", ""]
+    return [*text.split(","), ""]
 
 
 OTHER_VALUES = {"lower": False, "stop": "english", "stemmer": "porter", "function": by_comma}
@@ -33,39 +24,24 @@ OTHER_VALUES = {"lower": False, "stop": "english", "stemmer": "porter", "functio
 
 def test_every_field_changes_the_signature():
     assert set(OTHER_VALUES) == {field.name for field in fields(Analyzer)}
-    signatures = {
-        replace(Analyzer(), **{name: value}).signature() for name, value in OTHER_VALUES.items()
-    }
-    assert len(signatures | {Analyzer().signature()}) == len(OTHER_VALUES) + 1
+    made = {replace(Analyzer(), **{name: other}) for name, other in OTHER_VALUES.items()}
+    made |= {Analyzer(), Analyzer(stop=("a", "b")), Analyzer(stop=("a", "c"))}
+    assert len({one.signature() for one in made}) == len(OTHER_VALUES) + 3
     for name in OTHER_VALUES:
         assert f"{name}=" in Analyzer().signature()
     assert Analyzer(function=by_comma).signature().endswith("function=test_analyze.by_comma")
     assert {Analyzer(stop=("b", "a", "a")): 1}[Analyzer(stop=("a", "b"))] == 1
-    assert Analyzer(stop=("a", "b")).signature() != Analyzer(stop=("a", "c")).signature()
-
-
-@given(st.text())
-def test_words_are_those_of_re_where_there_are_no_marks(text):
-    lowered = "".join(character for character in text if not is_mark(character)).lower()
-    if not any(is_mark(one) or is_unspaced(one) for one in lowered):
-        assert Analyzer().analyze(lowered) == re.findall(r"\w+", lowered)
 
 
 # M. F. Porter, An algorithm for suffix stripping (1980), steps 1a to 5.
-PORTER = {
-    "caresses": "caress", "ponies": "poni", "cats": "cat", "plastered": "plaster",
-    "motoring": "motor", "hopping": "hop", "relational": "relat", "hopefulness": "hope",
-    "adjustable": "adjust", "controll": "control",
-}  # fmt: skip
+PORTER = {"caresses": "caress", "ponies": "poni", "plastered": "plaster", "hopping": "hop",
+          "relational": "relat", "adjustable": "adjust", "controll": "control"}  # fmt: skip
 TERMS = [
     (Analyzer(), "Naïve café, CO2 x_1", ["naïve", "café", "co2", "x_1"]),
     (Analyzer(), "cafe\N{COMBINING ACUTE ACCENT}s", ["cafe\N{COMBINING ACUTE ACCENT}s"]),
-    (Analyzer(), "हिन्दी भाषा", ["हिन्दी", "भाषा"]),
     (Analyzer(), "İstanbul", ["i\N{COMBINING DOT ABOVE}stanbul"]),
     (Analyzer(), "ΟΔΟΣ ΟΔΟΣΣ", ["οδος", "οδοσς"]),
-    (Analyzer(), "don't", ["don", "t"]),
     (Analyzer(), "", []),
-    (Analyzer(), " .,-\n", []),
     (Analyzer(), "ไทย ກ", ["ไท", "ทย", "ກ"]),
     (Analyzer(), "e\u0301东", ["e\u0301", "东"]),
     (Analyzer(lower=False), "Ab AB", ["Ab", "AB"]),
@@ -84,7 +60,13 @@ def test_terms_of_texts():
     assert len(STOP_LISTS["english"]) == 33  # that of Lucene
 
 
-def test_a_stop_file(tmp_path):
+@given(st.text())
+def test_words_are_those_of_re_where_there_are_no_marks(text):
+    lowered = "".join(one for one in text.lower() if not is_mark(one) and not is_unspaced(one))
+    assert Analyzer().analyze(lowered) == re.findall(r"\w+", lowered.lower())
+
+
+def test_a_stop_file_and_what_does_not_fit(tmp_path):
     path = tmp_path / "stop.txt"
     path.write_text("\ufeffof  the # articles\n# all of this line\ndon't\n", encoding="utf-8")
     analyzer = Analyzer(stop=str(path))
@@ -92,9 +74,6 @@ def test_a_stop_file(tmp_path):
     assert analyzer == Analyzer(stop=path)
     path.unlink()
     assert analyzer.analyze("all of the don line") == ["all", "line"]
-
-
-def test_what_does_not_fit_is_refused():
     for values, said in (
         ({"stemmer": "klingon"}, "english"),
         ({"stop": "englich"}, "neither a file nor one of none, english"),
@@ -111,7 +90,7 @@ ANALYZERS = [
     Analyzer(lower=False),
     Analyzer(stop=("b", "\N{GREEK SMALL LETTER SIGMA}"), stemmer="english"),
     Analyzer(stemmer="russian"),
-    Analyzer(function=characters_and_blanks),
+    Analyzer(function=by_comma),
 ]
 # What is hard: few letters that make the same words again and again, letters whose lower case
 # is longer or depends on its neighbours, marks, and scripts that meet.
@@ -123,22 +102,10 @@ TEXTS = st.one_of(
 )
 
 
-def check_counts(texts, analyzer):
-    """Terms, lengths and distinct terms of each document are those of `Analyzer.analyze`."""
-    index = Index.build(texts, analyzer, threads=1)
-    owners, terms = np.repeat(np.arange(index.n_terms), np.diff(index.offsets)), list(index.terms)
-    for number, text in enumerate(texts):
-        rows = np.flatnonzero(index.documents == number)
-        expected = Counter(analyzer.analyze(text))
-        assert {terms[owners[row]]: int(index.counts[row]) for row in rows} == expected
-        assert index.lengths[number] == expected.total()
-        assert index.distinct[number] == len(expected)
-
-
 @pytest.mark.parametrize("analyzer", ANALYZERS, ids=Analyzer.signature)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4))
 def test_documents_get_the_terms_of_the_reference(analyzer, texts):
-    check_counts(texts, analyzer)
+    check_index(Index.build(texts, analyzer, threads=1), texts, analyzer)
 
 
 def test_every_character_in_the_middle_of_a_word():
@@ -147,7 +114,7 @@ def test_every_character_in_the_middle_of_a_word():
     assigned = [one for one in everything if unicodedata.category(one) not in {"Cn", "Co"}]
     text = "".join(f"a{character}b" for character in [*assigned, *everything[::101]])
     for analyzer in (Analyzer(), Analyzer(lower=False)):
-        check_counts([text], analyzer)
+        check_index(Index.build([text], analyzer), [text], analyzer)
 
 
 UNSPACED_SCRIPTS = ("CJK UNIFIED", "HIRAGANA LETTER", "KATAKANA LETTER", "THAI CHARACTER",

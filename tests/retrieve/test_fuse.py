@@ -1,6 +1,7 @@
 """Fusion against plain definitions, ranx, and what must hold for any runs."""
 
 import itertools
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -47,12 +48,14 @@ def test_methods_follow_their_definition(how):
             assert_fused(heldout.fuse(runs, how, **given), expected(runs, how, **given))
 
 
-def test_reciprocal_rank_fusion_by_hand():
+def test_fusion_by_hand_and_of_ids_of_any_length():
     # Ranks 1 and 3, 2 and 1, 3 alone, 2 alone; k = 60.
-    runs = [{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"b": 9.0, "d": 8.0, "a": 7.0}}]
-    assert heldout.fuse(runs).to_dict()["q"] == pytest.approx(
-        {"b": 1 / 62 + 1 / 61, "a": 1 / 61 + 1 / 63, "d": 1 / 62, "c": 1 / 63}
-    )
+    long, middle = "https://example.org/" + "x" * 70, "middle-sized-id"
+    runs = [{"q": {"a": 3.0, long: 2.0, middle: 1.0}}, {"q": {long: 9.0, "d": 8.0, "a": 7.0}}]
+    wanted = {long: 1 / 62 + 1 / 61, "a": 1 / 61 + 1 / 63, "d": 1 / 62, middle: 1 / 63}
+    assert heldout.fuse(runs).to_dict()["q"] == pytest.approx(wanted)
+    for some in (runs, [{"q": {"a": 3.0, middle: 2.0}}, {"q": {middle: 1.0}}]):
+        assert_fused(heldout.fuse(some, "combmnz"), expected(some, "combmnz", norm="minmax"))
 
 
 def test_the_order_of_the_runs_and_blocks_of_queries_do_not_matter(monkeypatch):
@@ -68,20 +71,6 @@ def test_the_order_of_the_runs_and_blocks_of_queries_do_not_matter(monkeypatch):
     whole = heldout.fuse(runs, "combmnz").to_dict()
     monkeypatch.setattr("heldout.retrieve.fuse.BLOCK", 40)
     assert heldout.fuse(runs, "combmnz").to_dict() == whole
-
-
-def test_ids_of_any_length_are_joined():
-    long = "https://example.org/" + "x" * 70
-    runs = [
-        {"q": {"a": 3.0, long: 2.0, "middle-sized-id": 1.0}},
-        {"q": {long: 5.0, "middle-sized-id": 4.0}},
-    ]
-    found = heldout.fuse(runs, "combmnz", norm="rank").to_dict()["q"]
-    assert found == pytest.approx(
-        {long: 2 * (2 / 3 + 1), "middle-sized-id": 2 * (1 / 3 + 0.5), "a": 1}
-    )
-    short = [{"q": {"a": 1.0, "b": 0.5}}, {"q": {"long-document-id": 1.0, "b": 0.5}}]
-    assert set(heldout.fuse(short).to_dict()["q"]) == {"a", "b", "long-document-id"}
 
 
 def random_judgements(seed):
@@ -125,12 +114,8 @@ WRONG = [
     ("wsum", {"weights": [1]}, "1 weight for 2 runs"),
     ("wsum", {"weights": [1, -1]}, "weights is -1: expected a number of at least 0"),
     ("wsum", {"weights": [0, 0]}, "all weights are 0"),
-    ("wsum", {"weights": [float("nan"), 1]}, "weights is nan"),
-    ("wsum", {"weights": "ab"}, "weights='ab': expected a number per run"),
-    ("combsum", {"k": 60}, "combsum has no k: it is a parameter of rrf"),
     ("rrf", {"k": -1}, "k is -1: expected a number of at least 0"),
     ("rrf", {"depth": 0}, "depth=0: expected a positive integer"),
-    ("rrf", {"ties": "best"}, "ties='best': expected one of"),
     ("combsum", {"norm": "max"}, "run ql, query q: norm=max divides by the highest score"),
 ]
 
@@ -152,17 +137,11 @@ def test_what_cannot_be_fused_is_refused():
 def colliding_ids():
     """Two ids of 16 bytes with one hash, found by undoing the second half of the mixing."""
     rng = np.random.default_rng(0)
-
-    def letters():
-        return np.frombuffer(bytes(rng.integers(97, 123, 8).tolist()), "<u8")
-
-    one, other, rest = letters(), letters(), letters()
     while True:
-        fitting = mix(one) ^ rest ^ mix(other)
-        text = other.tobytes() + fitting.tobytes()
+        one, other, rest = (
+            np.frombuffer(bytes(rng.integers(97, 123, 8).tolist()), "<u8") for _ in range(3)
+        )
+        text = other.tobytes() + (mix(one) ^ rest ^ mix(other)).tobytes()
         if b"\0" not in text:
-            try:
+            with suppress(UnicodeDecodeError):
                 return (one.tobytes() + rest.tobytes()).decode(), text.decode()
-            except UnicodeDecodeError:
-                pass
-        one, other, rest = letters(), letters(), letters()

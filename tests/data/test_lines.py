@@ -5,6 +5,7 @@ import io
 import os
 import random
 import sys
+from types import SimpleNamespace
 
 import pytest
 import zstandard
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import evaluate, read_qrels, read_run
-from heldout.data import files
+from heldout.data import files, trec
 from heldout.data.files import Source, blocks, open_source
 from heldout.data.parallel import threads
 from heldout.data.words import PADDING
@@ -26,6 +27,7 @@ LINES = st.lists(LINE, min_size=1)
 
 
 def from_memory(content):
+    content = content.encode() if isinstance(content, str) else content
     return Source("text", len(content), None, content)
 
 
@@ -58,13 +60,6 @@ def test_pieces_are_whole_lines_and_lose_nothing(tmp_path_factory, lines, newlin
         assert source.place(block.offset) == f"{path}:{block.line}"
 
 
-class Standard:
-    """What is left of sys.stdin for a program that reads bytes."""
-
-    def __init__(self, content):
-        self.buffer = io.BytesIO(content)
-
-
 def test_packed_files_are_told_by_content_not_by_name(write, packers, monkeypatch):
     for pack in (bytes, *packers.values()):
         for mark in (b"", BOM):
@@ -73,7 +68,7 @@ def test_packed_files_are_told_by_content_not_by_name(write, packers, monkeypatc
             assert cut(source) == [(0, TEXT + b"\n")]
         # Joined files are one.
         assert open_source(write("joined", pack(b"one\n") + pack(b"two\n"))).head() == b"one\ntwo\n"
-        monkeypatch.setattr(sys, "stdin", Standard(pack(TEXT)))
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(pack(TEXT))))
         source = open_source("-")
         assert cut(source) == [(0, TEXT + b"\n")]
         assert source.place(0) == "<stdin>:1"
@@ -88,7 +83,7 @@ def test_packed_files_are_told_by_content_not_by_name(write, packers, monkeypatc
 def test_files_that_cannot_be_read_are_refused(write, tmp_path, monkeypatch):
     for content in (b"", gzip.compress(b"")):
         assert "nothing is empty" in refusal(open_source, write("nothing", content))
-    monkeypatch.setattr(sys, "stdin", Standard(b""))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO()))
     assert "<stdin> is empty" in refusal(open_source, "-")
     assert "is a directory: give the path of a file" in refusal(open_source, tmp_path)
     assert "none: no such file" in refusal(open_source, tmp_path / "none")
@@ -151,3 +146,106 @@ def test_without_a_number_there_are_as_many_threads_as_allowed_cores(monkeypatch
     for wanted in ("", "0", "many", "-2"):
         monkeypatch.setenv("HELDOUT_THREADS", wanted)
         assert threads() == 3
+
+
+# TREC lines in bulk, held against a parser that goes line by line
+
+URL = "http://example.org/" + "path/" * 20
+
+
+def all_rows(rows):
+    """(query, document, number) of each row."""
+    queries = [rows.queries[code] for code in rows.codes]
+    return list(zip(queries, rows.docs.tolist(), rows.values.tolist(), strict=True))
+
+
+def naive_rows(text, doc, number):
+    """The same, one line after the other."""
+    lines = (line.split() for line in text.encode().split(b"\n"))
+    return [
+        (line[0].decode(), line[doc].decode(), float(line[number]))
+        for line in lines
+        if line and not line[0].startswith(b"#")
+    ]
+
+
+def in_pieces(read, text, piece):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "PIECE", piece)
+        return read(from_memory(text))
+
+
+# Anything that is no ASCII white space may be in a field; "#" would make a first one a comment.
+FIELD = st.text(
+    st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=12
+).filter(lambda text: text[0] != "#")
+DOC = FIELD | st.sampled_from(["d1", "d2", "12345678", "123456789", URL])
+NUMBERS = """+5 .5 5. -.25 1e3 1E-3 1e+2 007 -0.0 2.50000000000000001 12345678901234567890123
+0.1000000000000000055511151231257827 1e-400 5e-324 1.7976931348623157e308"""
+SCORE = st.one_of(
+    st.integers(-(10**6), 10**6).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.decimals(-1000, 1000, places=4).map(str),
+    st.sampled_from(NUMBERS.split()),
+)
+QUERY = st.sampled_from(["q1", "q2", "301", "an-id-of-more-than-eight-bytes"]) | FIELD
+RUN_ROWS = st.lists(st.tuples(QUERY, FIELD, DOC, FIELD, SCORE, FIELD), min_size=1, max_size=12)
+GAP = st.sampled_from([" ", " ", "\t", "  ", " \t ", "\x0b", "\f"])
+NOISE = st.sampled_from(["\n", "  \n", "# a comment\n", " \t# one more\r\n", "\r\n", "#\n"])
+
+
+@st.composite
+def ragged(draw, rows, extra=True):
+    """Write rows with any white space, comments and blank lines between them."""
+    text = ""
+    for row in rows:
+        text += draw(st.just("") | NOISE)
+        more = draw(st.just([]) | st.lists(FIELD, max_size=2)) if extra else []
+        text += draw(st.sampled_from(["", "", " ", "\t "]))
+        text += "".join(field + draw(GAP) for field in [*row, *more]).rstrip(" \t\x0b\f")
+        text += draw(st.sampled_from(["\n", "\n", "\r\n", " \n"]))
+    return text[:-1] if draw(st.booleans()) else text
+
+
+@given(st.data(), RUN_ROWS, st.integers(1, 120))
+def test_ragged_and_regular_lines_are_read_as_a_plain_parser_reads_them(data, rows, piece):
+    grades = data.draw(st.lists(st.integers(-3, 9).map(str), min_size=12, max_size=12))
+    judged = [(q, i, doc, grade) for (q, i, doc, *_), grade in zip(rows, grades, strict=False)]
+    three = [(q, doc, grade) for q, _, doc, grade in judged]
+    for read, lines, doc, number in (
+        (trec.read_run, rows, 2, 4),
+        (trec.read_qrels, judged, 2, 3),
+        (trec.read_qrels, three, 1, 2),
+    ):
+        regular = "".join(" ".join(row) + "\n" for row in lines)
+        expected = naive_rows(regular, doc, number)
+        assert len(expected) == len(rows)
+        for text in (regular, data.draw(ragged(lines, extra=len(lines[0]) == 6))):
+            assert all_rows(read(from_memory(text))) == expected
+            assert all_rows(in_pieces(read, text, piece)) == expected
+
+
+def test_long_and_foreign_ids_are_read(write):
+    for doc in ("x" * 64, "x" * 65, URL, "é" * 40, "文書😀"):
+        text = f"q1 Q0 short 1 2 t\nü Q0 {doc} 1 3 t\nq1 Q0 {doc} 2 1 t\n"
+        run = read_run(write("my.run", text))
+        assert run.to_dict() == {"q1": {"short": 2.0, doc: 1.0}, "ü": {doc: 3.0}}
+    for first in (0, 5, 39):  # a long id in any piece
+        docs = [URL if row == first else f"d{row}" for row in range(40)]
+        text = "".join(f"q Q0 {doc} 1 {row} t\n" for row, doc in enumerate(docs))
+        assert in_pieces(trec.read_run, text, 50).docs.tolist() == docs
+
+
+def test_the_tag_is_that_of_the_last_line(write):
+    for text, tag in (
+        ("q Q0 a 1 2 first\nq Q0 b 2 1 last\n", "last"),
+        ("q Q0 a 1 2 first\nq Q0 b 2 1 last more columns\n", "last"),
+        ("q Q0 a 1 2 first\n# a comment of quite enough words\n\n", "first"),
+        ("q Q0 a 1 2 ünï", "ünï"),
+        ("\ufeff# run by me 2.5 times\nq Q0 a first 2 tag\n  # a b c d e f\n", "tag"),
+        ("q Q0 a 1 2 first\r\nq Q0 b 2 1 last\r\n", "last"),
+        ("".join(f"q Q0 d{row} 1 1 t{row}\n" for row in range(10_000)), "t9999"),
+    ):
+        path = write("x", text)
+        assert read_run(path).name == tag
+        assert read_run(path).to_dict()["q"]
