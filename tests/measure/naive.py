@@ -1,6 +1,7 @@
 """Measures once more, as plain loops over one ranked list, and random lists to try them on.
 
-Those that pytrec_eval checks with all their parameters (infAP, binG, nDCGrel, Rndcg, RelP, SetRelP)
+Those that pytrec_eval checks with all their parameters (infAP, binG, G, nDCGrel, Rndcg,
+Rprec, Success, RelP, SetRelP)
 are not here.
 
 Nothing here is clever: each function follows its definition, so that a slip in the vectorised
@@ -157,11 +158,6 @@ def f_measure(q, k, beta=1.0, rel=1):
     return (1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0
 
 
-@defines("Success@1 Success(rel=2)@4")
-def success(q, k, rel=1):
-    return float(found(q, k, rel) > 0)
-
-
 @defines("RR RR@2 RR(rel=2)")
 def reciprocal_rank(q, k=None, rel=1):
     for rank, grade in enumerate(q.ranked[:k], 1):
@@ -184,12 +180,6 @@ def average_precision(q, k=None, rel=1):
 def smoothed_average_precision(q, rel=1):
     total = sum_of_precisions(q, None, rel)
     return math.log((1 + total) / (1 + count_relevant(q, rel) - total))
-
-
-@defines("Rprec Rprec(rel=2) Rprec(times=0.2) Rprec(times=1.4) Rprec(times=2)")
-def r_precision(q, times=1.0, rel=1):
-    depth = math.floor(times * count_relevant(q, rel) + 0.9)
-    return share(found(q, depth, rel), depth)
 
 
 @defines("Bpref Bpref(rel=2) gm_bpref")
@@ -281,19 +271,6 @@ def ndcg(q, k=None, **how):
     return share(dcg(q, k, **how), ideal_dcg(q, k, **how))
 
 
-@defines("G G(gains={1: 3, 2: 9}) G(gains={1: 0.25, 2: 0.5})")
-def cost_gain(q, gains=None):
-    """trec_eval's G: each gain over log2(2 + what the best list has more by then)."""
-    best = best_gains(q, gains)
-    total, got, cost = 0.0, 0.0, 0.0
-    for place, grade in enumerate(q.ranked):
-        gain = gain_of(grade, gains)
-        got += gain
-        cost += max(1.0, best[place]) if place < len(best) else 1.0
-        total += gain / math.log2(2 + cost - got)
-    return share(total, sum(best))
-
-
 @defines(
     """
     RBP RBP(p=0.5)@3 RBP(p=0.95, rel=2) RBP(normalise='query') RBP(gains={1: 3, 2: 9})
@@ -341,11 +318,6 @@ def count_judged(q, k=None):
 @defines("Judged Judged@1 Judged@10")
 def judged_share(q, k=None):
     return share(count_judged(q, k), len(q.ranked[:k]))
-
-
-@defines("Unjudged@1 Unjudged@10")
-def unjudged_share(q, k):
-    return (len(q.ranked[:k]) - count_judged(q, k)) / k
 
 
 @defines("SetP SetP(rel=2)")

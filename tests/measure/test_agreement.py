@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -56,15 +56,11 @@ def test_kappa_equals_that_of_scikit_learn(judged):
         else:
             expected = cohen_kappa_score(first, second, labels=GRADES, weights=weights)
             assert found == pytest.approx(expected)
-
-
-def test_many_matrices_at_once():
-    tables = np.random.default_rng(0).integers(0, 9, (5, 4, 4)).astype(float)
-    for weights in WEIGHTS:
-        found = cohen_kappa(tables, GRADES, weights)
-        assert found == pytest.approx([cohen_kappa(one, GRADES, weights) for one in tables])
-    found = alpha_of_confusion(tables)
-    assert found == pytest.approx([alpha_of_confusion(one) for one in tables])
+    # Many matrices at once
+    tables = np.stack([confusion(first, second, 4), confusion(first, second[::-1], 4)])
+    for of_tables in (alpha_of_confusion, lambda one: cohen_kappa(one, GRADES, "linear")):
+        expected = [of_tables(one) for one in tables]
+        assert of_tables(tables) == pytest.approx(expected, nan_ok=True)
 
 
 # Correlation of two orders
@@ -167,11 +163,3 @@ def test_no_rounding_error_exceeds_the_bounds():
         found = batch_correlations(x, sign * 3 * x)["pearson"]
         assert (np.abs(found) <= 1).all()
         assert found == pytest.approx(np.full(200, sign))
-
-
-def test_a_swap_at_the_top_costs_more_than_one_at_the_end():
-    best = list(range(10, 0, -1))
-    swaps = [[*best[:at], best[at + 1], best[at], *best[at + 2 :]] for at in range(9)]
-    assert len({round(correlation("kendall", best, one), 12) for one in swaps}) == 1
-    by_place = [correlation("tau_ap", best, one) for one in swaps]
-    assert all(a < b for a, b in pairwise(by_place))

@@ -10,7 +10,6 @@ from samples import by_subtopic
 
 from heldout import InputError, evaluate, parse_measures, read_qrels
 from heldout.errors import MeasureError
-from heldout.measure.base import definitions
 
 # One query with three subtopics; C is relevant to the last alone.
 ROWS = [("q", "A", 1, "a"), ("q", "B", 1, "b"), ("q", "D", 1, "b"), ("q", "C", 1, "c")]
@@ -105,30 +104,6 @@ def test_one_subtopic_is_ordinary_evaluation():
             expected = pytest.approx(plain.per_unit(0, number).tolist())
             assert mine.per_unit(0, number).tolist() == expected
         assert [note.code for note in mine.notes] == ["one-subtopic"]
-
-
-def test_a_swap_towards_the_top_never_hurts():
-    every = [
-        f"{name}{'@5' if family.cutoff == 'rank' else ''}"
-        for name, family in definitions("ranking").items()
-        if family.needs == "subtopics"
-    ]
-    assert len(every) == 9
-    for seed in range(3):
-        rows, run = random_case(seed, queries=1)
-        qrels = by_subtopic(rows)
-        covers = {doc for _, doc, grade, _ in rows if grade > 0}
-        before = evaluate(qrels, run, every)
-        ranked = sorted(run["q0"], key=run["q0"].get, reverse=True)
-        for place in range(len(ranked) - 1):
-            if ranked[place] in covers or ranked[place + 1] not in covers:
-                continue
-            swapped = [*ranked]
-            swapped[place : place + 2] = swapped[place + 1], swapped[place]
-            better = {"q0": {doc: -float(rank) for rank, doc in enumerate(swapped)}}
-            after = evaluate(qrels, better, every)
-            for name in every:
-                assert after.value(0, name) >= before.value(0, name) - 1e-12, name
 
 
 # Files and objects

@@ -26,26 +26,19 @@ PRINTED = {
 }  # fmt: skip
 PARAMETERS = {
     "P.5,10": ["P@5", "P@10"],
-    "P.10,5": ["P@5", "P@10"],
     "ndcg_cut.3": ["nDCG@3"],
     "ndcg_cut.23.4": ["nDCG@23"],  # trec_eval reads digits up to the dot
-    "iprec_at_recall.0.25,0.5": ["IPrec@0.25", "IPrec@0.5"],
     "iprec_at_recall..25,.5": ["IPrec@0.25", "IPrec@0.5"],
     "ndcg.1=3,2=9": ["nDCG(gains={1: 3, 2: 9})"],
-    "ndcg.2=9.0,1=3.5": ["nDCG(gains={1: 3.5, 2: 9})"],
-    "rbp.p=0.5": ["RBP(p=0.5, normalise='query')"],
     "rbp.p=0.5,1=2": ["RBP(p=0.5, gains={1: 2}, normalise='query')"],
     "rbp_resid.p=0.5": ["RBPResidual(p=0.5, complete=False)"],
     "set_F.0.5": ["SetF(beta=0.5)"],
     "utility.2,-1,0,0.5": ["Utility(a=2, d=0.5)"],
     "relstring.20": ["RelString@20"],
     "11pt_avg.0.2,0.8": ["IPrec11(levels='0.2,0.8')"],
-    "map_cut": [f"AP@{k}" for k in RANKS],
 }
 DEFAULT_CUTOFFS = {
     "P": [f"P@{k}" for k in RANKS],
-    "recall": [f"R@{k}" for k in RANKS],
-    "ndcg_cut": [f"nDCG@{k}" for k in RANKS],
     "map_cut": [f"AP@{k}" for k in RANKS],
     "success": [f"Success@{k}" for k in (1, 5, 10)],
     "unj": [f"Unjudged@{k}" for k in (5, 10, 20)],
@@ -76,8 +69,6 @@ def test_official_group_is_what_trec_eval_prints_by_default():
     assert shown[21:] == [f"P_{k}" for k in RANKS]
     assert [line.label for line in trec_lines(["official"])] == shown
     # Groups are measures elsewhere, too.
-    official = parse_measures(["official"])
-    assert official == [line.measure for line in trec_lines([]) if line.measure is not None]
     assert {str(one) for one in parse_measures(["set"])} >= {"SetP", "SetR", "SetF", "Utility"}
 
 
@@ -112,7 +103,6 @@ WRONG = {
     "expected pairs such as": ["ndcg.5"],
     "not a grade": ["ndcg.a=5", "ndcg.-1=2"],
     "1 is given twice": ["ndcg.1=2,1=3"],
-    "a grade is given twice": ["ndcg.1=2,01=3"],
     "p is given twice": ["rbp.p=.5,p=.8"],
     "negative gain": ["ndcg.1=-2"],
     "takes four numbers": ["utility.1,2"],
@@ -126,7 +116,6 @@ WRONG_LINES = {
     "P_10": "expected its spelling",
     "nonsense": "not a measure of trec_eval",
     "P.": "missing parameters",
-    "prefs": "is not supported: heldout has all of trec_eval",
 }
 
 
