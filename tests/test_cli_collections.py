@@ -41,27 +41,6 @@ def found(capsys, *arguments):
     return [(row[0], row[2], float(row[4])) for row in rows]
 
 
-def test_what_is_in_an_index_is_printed(capsys):
-    said = printed(capsys, "index", "four.jsonl", "-o", "four.index").out
-    digest = read_collection("four.jsonl", queries="three.tsv").documents.digest
-    opened = Index.open("four.index")
-    size = sum(file.stat().st_size for file in Path("four.index").iterdir())
-    assert said == (
-        "documents     4\n"
-        "total length  19\n"
-        "mean length   4.8\n"
-        f"terms         {opened.n_terms}\n"
-        f"postings      {opened.n_postings}\n"
-        f"bytes         {size:,}\n"
-        "analyzer      lower=yes, stop=none, stemmer=none, function=none\n"
-        f"of documents  {digest}\n"
-        f"fingerprint   {opened.fingerprint}\n"
-    )
-    verified = printed(capsys, "index", "four.index", "--verify")
-    assert verified.out == said
-    assert "all checksums match" in verified.err
-
-
 def test_an_index_takes_every_option_and_does_not_depend_on_the_memory(here, capsys, index):
     (here / "stop.txt").write_text("red green")
     before = Index.open(index).fingerprint

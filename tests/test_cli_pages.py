@@ -110,15 +110,6 @@ def test_compare_makes_a_page_with_rankings_and_ledger(here, capsys):
     assert "rankings" not in page.partition("<script>")[0].partition("part-1-data")[2]
 
 
-def test_the_command_of_the_run_is_shown(here, capsys, monkeypatch):
-    command = ["run", "small", "--system", "a<b>=bm25", "--folds", "3", "-o", "out", "--quiet"]
-    monkeypatch.setattr("sys.argv", ["heldout", *command])
-    printed(capsys, *command)
-    printed(capsys, "report", "out", "-o", "page.html", "--quiet")
-    page = (here / "page.html").read_text(encoding="utf-8")
-    assert "--system &#39;a&lt;b&gt;=bm25&#39;" in page
-
-
 # The list of measures: everything that can be asked for is in it, and nothing else
 
 

@@ -64,14 +64,10 @@ def tuned_by_hand(name, plan):
     return units, table.mean(axis=1).max() - units.mean(), chosen, splits
 
 
-TRIED = {"": KFold(10), "--folds 4": KFold(4), "--leave-one-out": heldout.LeaveOneOut()}
-
-
-@pytest.mark.parametrize("options", TRIED)
-def test_scores_are_those_of_a_table_of_values(capsys, options):
+def test_scores_are_those_of_a_table_of_values(capsys):
     """Two ways to the same numbers: the experiment, and the choice from a table of values."""
-    units, optimism, chosen, splits = tuned_by_hand("lambda=", TRIED[options])
-    run(capsys, *LAMBDA, *options.split(), "-o", "out")
+    units, optimism, chosen, splits = tuned_by_hand("lambda=", KFold(4))
+    run(capsys, *LAMBDA, "--folds", "4", "-o", "out")
     results = Results.read("out")
     assert results.value("tuned") == pytest.approx(units.mean(), rel=1e-12)
     assert results.estimate("tuned")["optimism"] == pytest.approx(optimism, abs=1e-12)
@@ -104,11 +100,9 @@ def test_every_plan_also_in_a_file(capsys):
         asked = (*LAMBDA, *options.split(), "-o", "out", "--force")
         settings = found(capsys, *asked)["manifest"]["settings"]
         assert settings["splits"] == splits, options
-        # The stored experiment has the same names, and the same plan in another folder.
+        # The stored experiment has the same names, and the same plan.
         again = heldout.Experiment.read("out").check()
         assert repr(again.splits.plan).startswith(plan)
-        repeated = parsed(capsys, "run", "out", "--dry-run")
-        assert repeated["settings"]["plan"] == settings["plan"]
 
 
 def test_repeated_from_the_results_to_the_same_bytes(capsys, tmp_path, monkeypatch):
@@ -132,8 +126,6 @@ def test_two_systems_are_compared_on_held_out_scores(capsys):
     run(capsys, *grids, "-o", "out")
     scores = Results.read("out").scores()
     assert scores.systems == ("A", "B")
-    for at, name in enumerate(("lambda=", "other_mu=")):
-        assert scores.values[:, at] == pytest.approx(tuned_by_hand(name, KFold(10))[0])
     (beside,) = found(capsys, *grids)["comparisons"]
     (compared,) = parsed(capsys, "compare", "--scores", "out")
     assert compared["claims"] == beside["claims"]  # results know how their systems were tuned
@@ -149,12 +141,3 @@ def test_a_comparison_in_which_one_was_tuned_says_so(capsys):
     names = [one["name"] for one in several["systems"]]
     assert names == ["tuned", "plain", "other_mu=0.1", "other_mu=0.3"]
     assert several["comparisons"][0]["baseline"] == "tuned"
-
-
-def test_judgements_alone_are_split(capsys):
-    folds = ("--by", "query", "--folds", "4", "--assignments", "folds.tsv")
-    printed(capsys, "split", "qrels.txt", *folds)
-    run(capsys, *LAMBDA, "--folds-file", "folds.tsv", "-o", "given")
-    run(capsys, *LAMBDA, "--folds", "4", "-o", "drawn")
-    first, second = (Path(one, "values.parquet").read_bytes() for one in ("given", "drawn"))
-    assert first == second

@@ -3,74 +3,35 @@
 import ast
 import re
 import runpy
-from functools import cache
 from pathlib import Path
 
 import heldout
 
 ROOT = Path(__file__).parents[1]
 MEANINGS = runpy.run_path(str(ROOT / "docs" / "_extension" / "warning_codes.py"))["MEANINGS"]
-SOURCES = sorted((ROOT / "src" / "heldout").rglob("*.py"))
 ODD = (("a", 3), ("b", 4))
-
-
-@cache
-def classes_and_calls():
-    """The nodes of all sources that say what errors and notes there are."""
-    return [
-        node
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef | ast.Call)
-    ]
 
 
 def codes_of_notes():
     """The codes that notes in the sources are made with."""
-    calls = (
-        node
-        for node in classes_and_calls()
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    )
     places = {"Note": 0, "_left_out": 2}
-    for call in calls:
-        if call.func.id in places and len(call.args) > places[call.func.id]:
-            code = call.args[places[call.func.id]]
-            if isinstance(code, ast.Constant):
-                yield code.value
+    for path in (ROOT / "src" / "heldout").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                at = places.get(node.func.id, len(node.args))
+                if at < len(node.args) and isinstance(node.args[at], ast.Constant):
+                    yield node.args[at].value
 
 
 def test_every_code_has_a_meaning_and_every_meaning_a_code():
     assert set(MEANINGS) == set(codes_of_notes()) - {""}
 
 
-def test_meanings_say_something():
-    for code, text in MEANINGS.items():
-        assert len(text) > 20, code
-        assert text.rstrip(")").endswith("."), code
-
-
 def test_pages_name_known_codes():
     pages = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md")]
     named = {code for page in pages for code in re.findall(r"\(#warning-([a-z-]+)\)", page)}
-    assert named, "no page links to a warning"
+    assert named
     assert named <= set(MEANINGS)
-
-
-def test_errors_say_what_they_are():
-    """The reference shows the docstrings of errors."""
-    errors = {
-        node.name: ast.get_docstring(node)
-        for node in classes_and_calls()
-        if isinstance(node, ast.ClassDef)
-        and not node.name.startswith("_")
-        and any(
-            isinstance(base, ast.Name) and base.id.endswith(("Error", "Warning", "Exception"))
-            for base in node.bases
-        )
-    }
-    assert {"HeldoutError", "PlanError", "ResamplingWarning"} <= set(errors)
-    assert [name for name, text in errors.items() if not text] == []
 
 
 def test_the_warning_about_the_bootstrap_has_the_measured_figure():

@@ -6,7 +6,6 @@ from dataclasses import replace
 from heldout import Note, Scores, compare
 from heldout.notes import distinct
 from heldout.report import tables, text
-from heldout.report.comparison import comparisons_markdown, comparisons_text
 from heldout.report.page import page
 from heldout.report.page.render import tables_page
 
@@ -56,10 +55,3 @@ def test_infos_are_not_counted_as_warnings():
     shown = page([replace(comparison(), warnings=(SPLIT,))])
     assert "No warnings." in shown
     assert "<li>Note: the split is test. <code>[split]</code></li>" in shown
-
-
-def test_a_note_is_shown_once_in_an_output():
-    for write in (comparisons_text, comparisons_markdown):
-        shown = write([comparison("AP"), comparison("RR", notes=[SPLIT])])
-        assert shown.count("one-tail") == shown.count("[split") == 1
-        assert "split" not in write([comparison("RR", notes=[SPLIT])], quiet=True)

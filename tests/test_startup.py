@@ -181,13 +181,6 @@ def test_changed_code_or_another_version_is_compiled_again(load, tmp_path, monke
     assert load(tmp_path) == (7, MESSAGE)
 
 
-def test_loops_work_where_nothing_can_be_written(load, tmp_path):
-    occupied = tmp_path / "file"
-    occupied.write_text("")
-    for _ in range(2):
-        assert load(occupied / "cache") == (5, MESSAGE)
-
-
 @pytest.mark.long
 def test_several_processes_compile_at_once(tmp_path, load):
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import loops_to_compile as loops"
@@ -199,23 +192,6 @@ def test_several_processes_compile_at_once(tmp_path, load):
     ]
     assert [one.communicate()[0].split() for one in started] == [[b"5"]] * 3
     assert load(tmp_path / "shared") == (5, "")
-
-
-@pytest.mark.long
-def test_another_process_compiles_for_the_types_in_use(tmp_path):
-    """Otherwise its work would be for nothing."""
-    code = """
-from heldout.compiled import compile_elsewhere
-from heldout.retrieve.index import Index
-from heldout.retrieve.kernels.rank import rank
-from heldout.retrieve.search import search
-
-compile_elsewhere(rank, "heldout.retrieve.first_use")
-search(Index.build({"d1": "red apples", "d2": "green"}), {"q": "apples"}, "bm25-plus")
-print(*rank.stats.cache_hits.values(), *rank.stats.cache_misses.values())
-"""
-    done = process(code=code, NUMBA_CACHE_DIR=str(tmp_path), HELDOUT_THREADS="2")
-    assert done.stdout.split() == ["1"], done.stderr
 
 
 def test_kernels_use_constants_of_kernel_files_alone():

@@ -1,6 +1,7 @@
 """Collections and views of Python objects: joined, weighted, fingerprinted, written to folders."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 from heldout import Collection, InputError, Qrels, View, export_collection, read_collection
 from heldout.data import export as export_module
 from heldout.data.documents import PartDocuments, documents_of
-from heldout.data.queries import Queries
 from heldout.report.listings import collection_record
 from refusals import refusal
 
@@ -24,8 +24,8 @@ BAD_DOCUMENTS = [
     ([("", "x")], "empty id"),
     ({"a": "\ud800"}, "surrogate"),
     ({"a": None}, "NoneType"),
-    ("text", "pairs of id and text"),
     ([("a", "b", "c")], "pairs of id and text"),
+    ([1, 2], "pairs of id and text"),
 ]
 
 
@@ -52,13 +52,8 @@ def test_judgements_of_strangers_are_left_out_counted_and_named():
         "unjudged-queries": 1,
     }
     told = " ".join(map(str, found.notes))
-    for name in (
-        "query qX document d1",
-        "query q1 document dX",
-        "judgement: 1 (q2)",
-        "empty documents: 1 (d2)",
-    ):
-        assert name in told
+    assert "query qX document d1" in told
+    assert "query q1 document dX" in told
     assert "have no documents in common" in refusal(Collection, DOCS, QUERIES, {"q1": {"x": 1}})
     assert "have no queries in common" in refusal(Collection, DOCS, QUERIES, {"x": {"d1": 1}})
 
@@ -88,12 +83,9 @@ def test_fingerprint_changes_with_each_part_and_with_nothing_else():
     others = [
         Collection({**DOCS, "d1": "red apple"}, QUERIES, QRELS),
         Collection({"d1": "red applesg", "d2": "", "d3": DOCS["d3"][1:]}, QUERIES, QRELS),
-        Collection({"d1": DOCS["d1"], "d4": "", "d3": DOCS["d3"]}, QUERIES, QRELS),
         Collection(dict(reversed(DOCS.items())), QUERIES, QRELS),
-        Collection(DOCS, {"q1": "apples", "q2": "pear"}, QRELS),
         Collection(DOCS, {"q1": "applep", "q2": "ear"}, QRELS),
         Collection(DOCS, {**QUERIES, "q3": ""}, QRELS),
-        Collection(DOCS, QUERIES, {**QRELS, "q2": {"d3": 2}}),
         Collection(DOCS, QUERIES, {**QRELS, "q2": {"d1": 1}}),
     ]
     assert len({base, *(one.fingerprint() for one in others)}) == 1 + len(others)
@@ -150,13 +142,12 @@ def test_view_shares_what_is_whole_and_keeps_weights_of_its_own():
     whole = Collection(DOCS, QUERIES, QRELS)
     view = View(whole)
     assert (view.n_documents, view.n_queries) == (3, 2)
-    assert view.qrels is whole.qrels
-    assert view.documents is whole.documents
-    assert view.queries is whole.queries
+    for name in ("qrels", "documents", "queries"):
+        assert getattr(view, name) is getattr(whole, name)
     part = View(whole, [0, 2, 1], [False, True])
     assert list(part.documents.pairs()) == list(DOCS.items())[1:]
     assert list(part.queries.pairs()) == [("q2", "pear")]
-    for kind in (np.int32, np.int64, np.bool_):
+    for kind in (np.int32, np.bool_):
         weights = np.ones(3, kind)
         view = View(whole, weights)
         weights[:] = 0
@@ -166,15 +157,6 @@ def test_view_shares_what_is_whole_and_keeps_weights_of_its_own():
     for wrong in ([1, 1], [[1, 1, 1]], [1, -1, 1], [0.5, 1, 1], [2**40, 0, 0]):
         assert "document weights" in refusal(View, whole, wrong)
     assert "query weights" in refusal(View, whole, None, [1])
-
-
-def test_topics_have_fields():
-    topics = Queries(("1",), ("t",), {"title": ("t",), "narrative": ("n",)})
-    assert topics.by_field("narrative + title").texts == ("n t",)
-    said = refusal(topics.by_field, "description")
-    assert "no field 'description'; they have title, narrative" in said
-    assert "'1' appears twice" in refusal(Queries, ("1", " 1"), ("a", "b"))
-    assert "query 2 has an empty" in refusal(Queries, ("1", " "), ("a", "b"))
 
 
 # Folders
@@ -225,10 +207,13 @@ def test_a_line_corpus_reads_back_the_same_or_has_maps_to_the_original(tmp_path)
     assert maps == [documents, "new\toriginal\n1\tq1\n2\tq2\n"]
 
 
-def test_topics_keep_their_fields(write, tmp_path):
+def test_topics_have_and_keep_their_fields(write, tmp_path):
     topics = "<top><num>1<title>t</title><desc>Description: d\n<narr>Narrative: n</top>"
     documents = write("docs.jsonl", '{"_id": "a", "text": "x"}\n')
     original = read_collection(documents, queries=write("topics", topics))
+    assert original.queries.by_field("narrative + title").texts == ("n t",)
+    said = refusal(original.queries.by_field, "x")
+    assert "no field 'x'; they have title, description, narrative" in said
     for to in ("beir", "trec"):
         export_collection(original, tmp_path / to, to)
         again = read_collection(tmp_path / to, query_field="description+narrative")
@@ -251,14 +236,9 @@ def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_an_export(tmp_pa
     assert "were not written by an export (thesis.tex)" in said
     assert (out / "thesis.tex").exists()
     assert [one.name for one in tmp_path.iterdir()] == ["out"]
-    (tmp_path / "file").write_text("x")
-    assert "is a file" in refusal(export_collection, small(), tmp_path / "file")
+    assert "is a file" in refusal(export_collection, small(), out / "thesis.tex")
     said = refusal(export_collection, small(), tmp_path / "other", "xml")
     assert "expected one of beir, trec, lines" in said
-
-
-def full(*_):
-    raise OSError(28, "No space left on device")
 
 
 def stubborn(path, target, rename=Path.rename):
@@ -267,16 +247,24 @@ def stubborn(path, target, rename=Path.rename):
     return rename(path, target)
 
 
+def interrupted(path, target, rename=Path.rename):
+    if path.suffix == ".tmp":
+        raise KeyboardInterrupt
+    return rename(path, target)
+
+
 def test_a_failure_leaves_nothing_and_harms_nothing(tmp_path, monkeypatch):
     out = tmp_path / "out"
     export_collection(small(), out, "beir")
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     for place, name, broken, message in (
         (export_module, "_write", full, "cannot be written (No space left"),
         (Path, "rename", stubborn, "Permission denied"),
+        (Path, "rename", interrupted, ""),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, broken)
-            with pytest.raises(InputError) as caught:
+            with pytest.raises(InputError if message else KeyboardInterrupt) as caught:
                 export_collection(small(), out, "trec", force=True)
         assert message in str(caught.value)
         assert [one.name for one in tmp_path.iterdir()] == ["out"]

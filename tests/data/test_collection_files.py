@@ -4,6 +4,7 @@ import re
 import sys
 from types import SimpleNamespace
 from typing import NamedTuple
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -17,9 +18,7 @@ from heldout.data.files import Reading
 from refusals import refusal
 
 CORPUS = '{"_id": "d1", "title": "T", "text": "one"}\n{"_id": "d2", "title": "", "text": "two"}\n'
-QUERIES = (
-    '{"_id": "q1", "text": "first"}\n{"_id": "q2", "text": "second"}\n{"_id": "q3", "text": "x"}\n'
-)
+QUERIES = "".join(f'{{"_id": "q{n}", "text": "{n}"}}\n' for n in (1, 2, 3))
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def notes(collection):
 def test_a_beir_folder_and_its_splits(beir):
     folder = beir("small", train="q1\td1\t1\n", test="q2\td2\t1\n", dev="q3\td2\t1\n")
     found = read_collection(folder)
-    assert (found.name, found.queries.to_dict()) == ("small", {"q2": "second"})
+    assert (found.name, found.queries.to_dict()) == ("small", {"q2": "2"})
     assert notes(found) == {
         "split": "using the split test (also available: dev, train)",
         "other-splits": "queries without judgements in this split, ignored: 2",
@@ -93,7 +92,6 @@ def test_a_folder_of_trec_files_with_topics_and_qrels(write):
 
 REFUSED = {
     "x.bin": (b"\x00\x01\x02", "unrecognized format; expected a BEIR folder"),
-    "x.txt": (b"plain text\n", "unrecognized format"),
     "x.jsonl": (b"", "is empty"),
     "y.jsonl": (CORPUS.encode(), "has no queries: give a file of queries (queries=…)"),
     "a.toml": (b"dataset = ", ": not valid TOML: Invalid value"),
@@ -135,37 +133,24 @@ def test_lines_are_documents(tmp_path_factory, packers, lines, ends, packing, si
     assert found.digest == documents_of(lines).digest
 
 
-@pytest.fixture
-def corpus(write):
-    def to(content, **reading):
+def test_encodings_and_empty_lines(write):
+    def corpus(content, **reading):
         found = FileDocuments([str(write("c.dat", content))], Reading(**reading), line_records)
-        len(found)  # reads it
-        return found
+        return [text for _, text in found.pairs()], found
 
-    return to
-
-
-def test_encodings(corpus):
-    marked = corpus("\ufeffone\ntwo".encode())
-    assert [text for _, text in marked.pairs()] == ["one", "two"]
-    assert marked.text(0) == "one"
+    texts, marked = corpus("\ufeffone\ntwo".encode())
+    assert (texts, marked.text(0)) == (["one", "two"], "one")
     content = "ein\nschöner\ntag".encode("latin-1")
-    said = refusal(corpus, content)
-    assert re.search(r"c\.dat:2: byte 0xf6 .*encoding='latin-1'", said)
-    found = corpus(content, encoding="latin-1")
-    assert [text for _, text in found.pairs()] == ["ein", "schöner", "tag"]
-    assert found.text(1) == "schöner"
+    assert re.search(r"c\.dat:2: byte 0xf6 .*encoding='latin-1'", refusal(corpus, content))
+    texts, found = corpus(content, encoding="latin-1")
+    assert (texts[1], found.text(1)) == ("schöner", "schöner")
     assert "this is UTF-16" in refusal(corpus, "one\ntwo\n".encode("utf-16"))
     for encoding, message in (("utf-16", "iconv"), ("klingon", "unknown"), ("", "unknown")):
         assert message in refusal(Reading, encoding)
-
-
-def test_empty_lines_are_empty_documents_and_are_named(corpus):
-    found = corpus(b"a\n\n   \nb\n\n")
-    assert len(found) == 5
+    texts, found = corpus(b"a\n\n   \nb\n\n")
     (note,) = found.notes
     assert (note.code, note.count) == ("empty-documents", 3)
-    assert note.text == "empty documents: 3 (1, 2, 4)"
+    assert (len(texts), note.text) == (5, "empty documents: 3 (1, 2, 4)")
     assert "no documents found" in refusal(corpus, b"")
 
 
@@ -174,7 +159,6 @@ prefix = "."
 dataset = "tiny"
 corpus = "line.toml"
 query-judgements = "tiny/tiny-qrels.txt"
-
 [query-runner]
 query-path = "{queries}"
 query-id-start = {start}
@@ -193,7 +177,7 @@ def meta(write):
     return to
 
 
-def test_a_config_names_the_files(meta):
+def test_a_config_names_the_files(meta, write):
     for source in (meta(), meta().parent):
         found = read_collection(source)
         assert found.name == "tiny"
@@ -203,6 +187,10 @@ def test_a_config_names_the_files(meta):
     said = refusal(read_collection, meta(queries="gone.txt"))
     assert re.search(r"the queries 'gone\.txt' do not exist; tried .*gone", said)
     assert "query-id-start is 'a', expected" in refusal(read_collection, meta(start="'a'"))
+    other = write("other.txt", "first\nsecond\n")
+    numbered = meta(start="0")
+    write("data/tiny/tiny-qrels.txt", "0 0 1\n")
+    assert read_collection(numbered, queries=other).queries.ids == ("0", "1")
 
 
 def test_without_a_config_the_names_of_the_files_tell(meta, write):
@@ -236,19 +224,14 @@ class Query(NamedTuple):
         return self.title
 
 
-def no_network():
-    raise ConnectionError("no network")
-
-
 def test_irds_by_a_stand_in(monkeypatch):
     documents = [Document("d1", "T", "one"), Document("d2", "U", "two")]
-    judgement = SimpleNamespace(query_id="q1", doc_id="d2", relevance=1)
     dataset = SimpleNamespace(
         **dict.fromkeys(("has_docs", "has_queries", "has_qrels"), lambda: True),
         docs_iter=lambda: iter(documents),
         docs_store=lambda: {doc.doc_id: doc for doc in documents},
         queries_iter=lambda: iter([Query("q1", "short", "longer")]),
-        qrels_iter=lambda: iter([judgement]),
+        qrels_iter=lambda: iter([SimpleNamespace(query_id="q1", doc_id="d2", relevance=1)]),
     )
     monkeypatch.setattr(collection_files, "load_irds", lambda _: dataset)
     found = read_collection("irds:fake")
@@ -260,7 +243,7 @@ def test_irds_by_a_stand_in(monkeypatch):
     assert (chosen.documents.text(0), chosen.queries.texts) == ("one\nT", ("longer",))
     said = refusal(read_collection, "irds:fake", fields=["x"])
     assert "no field 'x'; documents have doc_id, title, body" in said
-    dataset.docs_iter = no_network
+    dataset.docs_iter = Mock(side_effect=ConnectionError("no network"))
     said = refusal(read_collection, "irds:x")
     assert "irds:x cannot be read (ConnectionError: no network)" in said
     dataset.has_docs = lambda: False
@@ -272,12 +255,10 @@ def test_irds_by_a_stand_in(monkeypatch):
 
 def test_irds_by_the_real_package(write):
     ir_datasets = pytest.importorskip("ir_datasets")
-    dataset = ir_datasets.create_dataset(
-        docs_tsv=str(write("docs.tsv", "d1\tone\nd2\ttwo\n")),
-        queries_tsv=str(write("queries.tsv", "q1\tfirst\n")),
-        qrels_trec=str(write("qrels", "q1 0 d2 1\n")),
-    )
-    ir_datasets.registry.register("heldout-local", dataset)
+    files = {"docs_tsv": "d1\tone\nd2\ttwo\n", "queries_tsv": "q1\tfirst\n"}
+    files["qrels_trec"] = "q1 0 d2 1\n"
+    paths = {kind: str(write(kind, content)) for kind, content in files.items()}
+    ir_datasets.registry.register("heldout-local", ir_datasets.create_dataset(**paths))
     found = read_collection("irds:heldout-local")
     assert list(found.documents.pairs()) == [("d1", "one"), ("d2", "two")]
     assert found.qrels.to_dict() == {"q1": {"d2": 1}}

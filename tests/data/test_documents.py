@@ -48,6 +48,7 @@ def sources(tmp_path, write):
     for name, separator in (("t.csv", ","), ("t.tsv", "\t")):
         frame.write_csv(tmp_path / name, separator=separator)
         yield tmp_path / name
+        yield write(f"blank-{name}", b"\n" + (tmp_path / name).read_bytes())
     frame.write_parquet(tmp_path / "t.parquet", row_group_size=2)
     yield tmp_path / "t.parquet"
     trec = "".join(
@@ -81,30 +82,22 @@ def test_every_format_gives_the_same_documents(tmp_path, write):
             said = refusal(read_collection, path, queries=queries, fields=["title", "absent"])
             assert "no field 'absent'" in said
     assert len(prints) == 1
-
-
-def test_several_files_are_one_collection(write):
+    # Several files are one collection.
     folder = write("parts/2.jsonl", json_lines(ROWS[1:])).parent
     write("parts/1.jsonl.gz", gzip.compress(json_lines(ROWS[:1]).encode()))
-    found = read_collection(folder, queries=write("q.tsv", "1\tx\n")).documents
+    found = read_collection(folder, queries=queries).documents
     assert [found.text(number) for number in range(3)] == TEXTS
 
 
 BAD_LINES = [
-    ('{"_id": "x"', r":2: not JSON \(Expecting"),
     ("[1]", ":2: expected a JSON object, found list"),
     ('{"text": "x"}', ":2: no id: expected one of _id, id"),
     ('{"_id": "x", "txt": "y"}', ":2: no text: expected one of text, .*found _id, txt"),
-    ('{"_id": null, "text": ""}', ":2: the id None is NoneType"),
     ('{"_id": true, "text": ""}', ":2: the id True is bool"),
-    ('{"_id": 1.5, "text": ""}', ":2: the id 1.5 is float"),
     ('{"_id": NaN, "text": ""}', ":2: the id nan is float"),
-    ('{"_id": Infinity, "text": ""}', ":2: the id inf is float"),
     ('{"_id": " ", "text": "y"}', ":2: the document has an empty id"),
     ('{"_id": "x", "text": 5}', ":2: the field 'text' is int"),
-    ('{"_id": "", "text": "y"}', ":2: the document has an empty id"),
     ('{"_id": "a", "text": "y"}', r":2: the document id 'a' appears twice \(first at .*:1"),
-    ('{"_id": "x", "text": "\\ud800"}', ":2: .*surrogate"),
     ('{"_id": "\\ud800", "text": ""}', ":2: .*not valid Unicode"),
     ('{"_id": "a\\u0000", "text": ""}', ":2: the id has a zero byte"),
     ('{"_id": "x", "text": "\xe9"}', r":2: byte 0xe9 .*encoding='latin-1'"),
@@ -118,56 +111,39 @@ def test_bad_json_lines_are_named(write):
         assert re.search(r"bad\.jsonl" + message, said), (line, said)
     path = write("bad.jsonl", b'\n{"_id": "x", "text": "\xe9"}\n')
     assert documents(path, json_records, "latin-1").text(0) == "é"
-
-
-def test_lists_numbers_and_null_are_understood(write):
     path = write("odd.jsonl", '{"id": 12, "title": null, "contents": ["one", "two"]}\n')
     assert list(documents(path, json_records).pairs()) == [("12", "one\ntwo")]
 
 
 NAMES = ["_id", "id", "docno", "text", "contents", "body", "title", "other"]
-VALUES = st.one_of(
-    st.text(max_size=6),
-    st.integers(),
-    st.none(),
-    st.booleans(),
-    st.lists(st.text(max_size=3), max_size=2),
-    st.sampled_from(["a\0b", "\ud800", "é", "\r", "\u2028", " x "]),
-)
+ODD = st.sampled_from(["a\0b", "\ud800", "é", "\r", "\u2028", " x "])
+SHORT = st.text(max_size=6)
+VALUES = st.one_of(SHORT, st.integers(), st.none(), st.booleans(), st.lists(SHORT, max_size=2), ODD)
 PLAIN = [b'{"_id": "a", "text": "b"}', b'{"id": 1}', b"[]", b"1", b'{"_id"', b"{}"]
+BEFORE = st.sampled_from([b"", b" ", b"\xef\xbb\xbf", b"\t"])
+BEHIND = st.sampled_from([b"", b"\r", b" ", b"x", b"{}", b"\xff", b"\x0b", b"\xc2\xa0"])
 LINES = st.one_of(
     st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6).map(json.dumps).map(str.encode),
-    st.tuples(
-        st.sampled_from([b"", b" ", b"\xef\xbb\xbf", b"\t"]),
-        st.sampled_from(PLAIN),
-        st.sampled_from([b"", b"\r", b" ", b"x", b"{}", b"\xff", b"\x0b", b"\xc2\xa0"]),
-    ).map(b"".join),
+    st.tuples(BEFORE, st.sampled_from(PLAIN), BEHIND).map(b"".join),
     st.binary(max_size=20),
 )
 
 
-def close_look(raw):
-    """What the careful code makes of a line."""
-    found = json_object(decode_text(raw, "file"), "file", 1)
-    return document_files._document(found, None, "file:1")
-
-
 @given(LINES)
 def test_a_quick_look_at_a_json_line_finds_the_same_or_nothing(raw):
-    quick = document_files._plain_document(raw)
-    if quick is not None:
-        assert quick == close_look(raw)
     usual = b'{"_id": "a", "title": "t", "text": "b", "metadata": {"x": [1]}}\r'
-    assert document_files._plain_document(usual) == close_look(usual) == ("a", b"t\nb")
+    assert document_files._plain_document(usual) == ("a", b"t\nb")
+    for line in (raw, usual):
+        quick = document_files._plain_document(line)
+        if quick is not None:
+            careful = json_object(decode_text(line, "file"), "file", 1)
+            assert quick == document_files._document(careful, None, "file:1")
 
 
 TEN = {
-    "a.jsonl": '{"_id": " 10 ", "text": "x"}',
-    "b.jsonl": '{"_id": 10, "text": "x"}',
     "c.jsonl": '{"_id": 10.0, "text": "x"}',
     "d.jsonl": '{"_id": "10\\u00a0", "title": "", "text": "x"}',
     "d.csv": "docno,text\n 10 ,x\n",
-    "d.tsv": " 10 \tx\n",
     "d.trec": "<DOC><DOCNO> 10 </DOCNO>x</DOC>",
 }
 
@@ -204,7 +180,6 @@ BAD_TABLES = [
     ("docno,text\na,b,c\n", r":2: 3 cells, expected 2 \(docno, text\)"),
     ('docno,text\na,b\nc,"d\n', ":3: a quotation mark .* never closed"),
     ("docno,words\na,b\n", ":2: no text: expected one of text.*found docno, words"),
-    ("docno,text\na,b\na,c\n", ":3: the document id 'a' appears twice"),
     ("docno,text\n", "no documents found"),
     # A cell may hold lines, and be long.
     (f'docno,text\na,"one\ntwo"\nb,{"x" * 300_000}\nb,again\n', r":5: .*first at .*bad\.csv:4"),
@@ -264,15 +239,13 @@ BAD_TREC = [
     ("<DOC>\ntext</DOC>", ":1: the document has no <DOCNO>"),
     ("<DOC><DOCNO> </DOCNO></DOC>", ":1: the document has an empty id"),
     ("<DOC><DOCNO>1</DOCNO>a\nb\n\xe9</DOC>", ":3: byte 0xe9 is not UTF-8"),
-    ("<DOCS>\n", "no documents found"),
 ]
 
 
 def test_bad_trec_documents_are_named(write):
     for content, message in BAD_TREC:
         path = write("bad.trec", content.encode("latin-1"))
-        said = refusal(documents, path, trec_records)
-        assert message in said, (content, said)
+        assert message in refusal(documents, path, trec_records), content
 
 
 CLASSIC = """
@@ -283,15 +256,10 @@ CLASSIC = """
 
 <desc> Description:
 How much &amp; why?
-
 <narr> Narrative:
 Relevant is all.
 </top>
-<top>
-<num> Number: 052
-<title> Other
-<desc> Description:
-</top>
+<top><num> Number: 052 <title> Other <desc> Description: </top>
 """
 
 
@@ -303,35 +271,25 @@ def test_topics_of_trec(write):
     assert read_queries(path, Reading(), field="narrative").texts == ("Relevant is all.", "")
     said = refusal(read_queries, path, Reading(), field="x")
     assert re.search(r"topics\.txt: .*no field 'x'; they have title", said)
-    path = write(
-        "topics.xml",
-        '<topics><topic number="1"><query>covid</query>\n<question>what?</question>'
-        "<narrative>all</narrative></topic></topics>",
-    )
-    found = read_queries(path, Reading(), field="title+description")
-    assert found.to_dict() == {"1": "covid what?"}
-    assert found.fields["narrative"] == ("all",)
+    covid = "<query>covid</query>\n<question>what?</question><narrative>all</narrative>"
+    path = write("topics.xml", f'<topics><topic number="1">{covid}</topic></topics>')
+    found = read_queries(path, Reading(), field="title+description+narrative")
+    assert found.to_dict() == {"1": "covid what? all"}
 
 
 BAD_QUERIES = [
     ("<top>\n<num> 1\n<title> a\n", ":1: the topic that begins here is not closed"),
-    (
-        "<top><num> 1 <title> a\n<top><num> 2 <title> b </top>",
-        ":1: the topic that begins here is not closed",
-    ),
+    ("<top><num>1<title>a\n<top><num>2<title>b</top>", ":1: the topic that begins here is not cl"),
     ("<top>\n<title> a\n</top>", ":1: the topic has no number"),
     ("<top><num>1<title>a</top>\n<top><num>1<title>b</top>", ":2: the query id '1' appears twice"),
-    ('{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}', ":2: the query id '1' appears twice"),
     ('{"_id": "1", "words": "a"}', ":1: no text"),
     ("qid,text\n1,a\n,b\n", ":3: the query has an empty id"),
     ("a query\n", "the queries have no ids"),
-    ("\n", "the queries have no ids"),
 ]
 FORMS = [
     '{"_id": "1", "text": "one", "metadata": {}}\n{"_id": "2", "text": ""}\n',
     "1\tone\n2\t\n",
     "qid,query\n1,one\n2,\n",
-    "query_id\ttext\n1\tone\n2\t\n",
 ]
 
 

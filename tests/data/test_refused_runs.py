@@ -17,30 +17,22 @@ SIX = "expected 6: query Q0 document rank score tag"
 RUNS = {
     # TREC lines
     "too few fields": (LINE + "\nq1 Q0 b\n", rf":3: 3 fields, {SIX}$"),
-    "one word": ("q1\n", rf":1: 1 fields, {SIX}. No line is as expected"),
-    "a comma in an id": ("q1 Q0 a,b 1\n", ":1: 4 fields, expected 6"),
-    "prose": ("hello world, this\n", ":1: 3 fields, expected 6"),
     "several": ("bad\n" * 3 + LINE + "q Q0 d 1 x t\n" * 12, r":1: 1 fields.*\(and 14 more bad"),
     "nothing": ("# only\n\n \t \n", rf" has no rows: expected lines of {SIX[9:]}"),
     "latin 1": (LINE.encode() + b"q1 Q0 \xe9 2 1 t\n", ":2: byte 0xe9 is not UTF-8"),
     "a control character": (LINE + "q1 Q0 \x1bb 2 1 t\n", r":2: not a text file \(byte 0x1b\)"),
-    "hexadecimal": ("q Q0 a 1 0x10 t\n", ":1: score '0x10' is not a number"),
     "twice": (f"# note\n{LINE}q2 Q0 a 1 1 t\nq1 Q0 a 9 0 t\n", ":4: document a .*first in .*:2"),
-    "no-break space twice": ("q Q0 a\u00a0b 1 2 t\nq Q0 a\u00a0b 2 1 t\n", ":2: .*first in .*:1"),
     "judgements": ("q1 0 a 1\nq1 0 b 0\n", ":1: 4 fields, expected 6.* arguments swapped"),
     # tables
     "no score": ("query_id,doc_id\nq,d\n", r": no column of scores \(found query_id, doc_id\)"),
     "no header": ("q1,d1,0.5\nq1,d2,0.4\n", ":1: 1 fields, .* A table needs a header"),
     "no number": (CSV + "q,a,1\nq,b,high\n", ":3: 'high' is not a number"),
     "below comments": (f"# one\n# two\n{CSV}q,a,1\nq,b,x\n", ":5: 'x' is not a number"),
-    "empty number": (CSV + "q,a,1\nq,b,\n", ":3: the number is missing"),
     "empty id": (CSV + "q,a,1\nq,,1\n", ":3: the document id is missing"),
     "short row": (CSV + "q,a\n", ":2: 2 cells, but the header has 3"),
-    "long row": (CSV + "q,a,1,2\n", ":2: 4 cells, but the header has 3"),
     "open quote": (CSV + 'q,"a,1\nq,b,2\n', ":2: a quotation mark .* never closed"),
     "text behind a quote": (f'# mine\n{CSV}q,"a"b,1\n', ':3: .* write "" for a quotation mark'),
     "nan": (CSV + "q,a,nan\n", ":2: 'nan' is not a finite number"),
-    "inf": (CSV + "q,a,inf\n", ":2: 'inf' is not a finite number"),
     "header only": (CSV, " has no rows"),
     "row twice": (CSV + "q,a,1\nq,a,2\n", ":3: document a appears twice for query q .*:2"),
     "column twice": ("query_id,doc_id,score,Score\nq,a,1,2\n", ": two columns .* 3 and 4"),
@@ -49,17 +41,13 @@ RUNS = {
     "bad json": ('{"q": {"a": 1},\n "r"}', ":2: not JSON"),
     "json of other things": ('{"q": 3}', r": no column of query ids \(found q\)"),
     "json with a list": ('{"q": {"a": 1},\n\n"r": [1]}', ": query 'r' has list, expected an"),
-    "json with text": ('{"q":\n {"a": "x"}}', ": query 'q', document 'a': 'x' is not a number"),
     "json with a truth": ('{"q": {"a": true}}', ": .*True is not a number"),
     "json with null": ('{"q": {"a": null}}', ": .* document 'a': the number is missing"),
     "json with nan": ('{"q": {"b": 1}, "r": {"b": NaN}}', ": query 'r', document 'b': nan is not"),
-    "json with objects": ('{"q": {"a": {"x": 1}}}', ": query 'q', document 'a'"),
     "json with many digits": ('{"q": {"a": 1' + "0" * 400 + "}}", ": .*not a finite number"),
     "json too deep": ('{"a":' * 100_000, ".*nested too deep"),
-    "a name twice": ('{"q": {"a": 1,\n "b": 2,\n "a": 3}}', ": the name 'a' appears twice"),
     "a query twice": ('{"q": {"a": 1}, "q": {"b": 2}}', ": the name 'q' appears twice"),
     "half a character": ('{"q": {"\\ud800": 1}}', ".*not valid Unicode"),
-    "an empty id in json": ('{"q": {"": 1}}', ": .* document '': the document id"),
     "json in latin 1": ('{"q":\n {"é": 1}}'.encode("latin1"), ":2: byte 0xe9 is not UTF-8"),
     # Parquet
     "parquet cut short": (b"PAR1" + bytes(50), ": the Parquet file cannot be read"),
@@ -74,8 +62,6 @@ def test_a_run_is_refused(write):
 
 QRELS = {
     "five fields": ("q1 0 b 1\nq1 0 a 1 more\n", ":2: 5 fields, expected 4: query iteration"),
-    "first of three": ("q b 1\nq 0 a 1\n", ":2: 4 fields, expected 3"),
-    "no grade": ("q 0 a\nq b 1\n", ":1: grade 'a' is not a number"),
     "a fraction": ("q 0 a 1\nq 0 b 1.5\n", r":2: grade '1\.5' is not an integer"),
     "too large": ("q 0 a 1\nq 0 b 99999999999\n", ":2: grade '99999999999' is too large"),
     "a fraction in a table": (TSV + "q\tb\t1.5\n", r":5: grade 1\.5 is not an integer"),
@@ -94,9 +80,8 @@ def test_judgements_are_refused(write):
         assert re.search(rf"mine\.txt{message}", said), (name, said)
 
 
-NOT_NUMBERS = ["abc", "1,5", "1_000", "--5", "+-5", "0x", "1e", "e5", ".", "-", "5f", "٣", "½",
-               "1.2.3", "0x1p", "1:2", "1/2", "True", "None"]  # fmt: skip
-NOT_FINITE = ["nan", "NaN", "-nan", "inf", "-Inf", "+infinity", "1e999", "-1e999"]
+NOT_NUMBERS = ["abc", "1,5", "1_000", "+-5", "0x", "1e", "e5", ".", "-", "٣", "1.2.3", "True"]
+NOT_FINITE = ["nan", "-nan", "inf", "+infinity", "-1e999"]
 
 
 def test_a_score_that_is_no_number_is_named_with_its_line(write):
@@ -111,14 +96,9 @@ def frame_with_gap(library, **columns):
 
 
 VALUES = {
-    "no column": (
-        pl.DataFrame({"qid": ["q"], "text": ["a"], "score": [1.0]}),
-        "no column of document ids",
-    ),
+    "no column": (pl.DataFrame({"qid": ["q"], "text": ["a"], "score": [1]}), "no column of doc"),
     "no document": (frame_with_gap(pl.DataFrame, docno=["a", None]), "row 2: the document id is"),
-    "no query": (frame_with_gap(pd.DataFrame, qid=["q", None]), "row 2: the query id is missing"),
     "pandas.NA": (frame_with_gap(pd.DataFrame, qid=["q", pd.NA]), "row 2: the query id is missing"),
-    "empty document": (frame_with_gap(pd.DataFrame, docno=["a", ""]), "row 2: the document id is"),
     "blank query": (frame_with_gap(pl.DataFrame, qid=[" ", "q"]), "row 1: the query id is missing"),
     "empty query": ({"": {"a": 1.0}}, "query '', document 'a': the query id is missing"),
     "blank document": ({"q": {"a": 2.0, " ": 1.0}}, "query 'q', document ' ': the document id"),
@@ -132,11 +112,14 @@ VALUES = {
 }
 
 
-def test_python_values_are_refused():
+def test_python_values_are_refused(tmp_path):
     for kind, maker in (("run", Run), ("qrels", Qrels)):
         for name, (given, message) in VALUES.items():  # a column of scores is also one of grades
             said = refusal(maker.of, given)
             assert re.search(rf"^{kind}.*{message}", said), (name, said)
+    frame_with_gap(pl.DataFrame, docno=["a", None]).write_parquet(tmp_path / "mine.txt")
+    said = refusal(read_run, tmp_path / "mine.txt")
+    assert "mine.txt, row 2: the document id is missing" in said
 
 
 def test_grades_and_scores_that_do_not_fit_are_refused():
@@ -144,13 +127,6 @@ def test_grades_and_scores_that_do_not_fit_are_refused():
     single = refusal(Run.of, {"q": {"a": 1e300}}, single_precision=True)
     assert "too large for a 32-bit float" in single
     assert "grade 1.5 is not an integer" in refusal(Qrels.of, {"q": {"a": 1.5}})
-
-
-def test_a_gap_in_a_parquet_table_is_named_by_row(tmp_path):
-    table = pl.DataFrame({"qid": ["q", "q"], "docno": ["a", None], "score": [1.0, 2.0]})
-    table.write_parquet(tmp_path / "mine.txt")
-    said = refusal(read_run, tmp_path / "mine.txt")
-    assert "mine.txt, row 2: the document id is missing" in said
 
 
 def test_ids_that_a_trec_file_cannot_hold_are_not_written(tmp_path):

@@ -5,9 +5,10 @@ import json
 
 import pandas as pd
 import polars as pl
+import pytest
 
 import heldout
-from heldout import Qrels, Run, Scores, evaluate, read_qrels, read_run
+from heldout import Qrels, Run, Scores, evaluate, read_run
 from refusals import refusal
 
 RANKED = {"q1": {"b": 2.5, "a": 1.0}}
@@ -15,15 +16,11 @@ TEXTS = {
     "csv": "query_id,doc_id,score\nq1,a,1.0\nq1,b,2.5\n",
     "csv of PyTerrier": "qid,query,docno,rank,score\nq1,what?,a,1,1.0\nq1,what?,b,0,2.5\n",
     "csv with quotes": '"query_id","doc_id","score"\n"q1","a","1.0"\n"q1","b","2.5"\n',
-    "csv in capitals": "QID , DocNo , Score\nq1,a,1.0\nq1,b,2.5\n",
-    "csv of windows": "query_id,doc_id,score\r\nq1,a,1.0\r\nq1,b,2.5\r\n",
-    "csv with a mark": "\ufeffquery_id,doc_id,score\nq1,a,1.0\nq1,b,2.5\n",
-    "csv with a comment": "# mine\nquery_id,doc_id,score\nq1,a,1.0\nq1,b,2.5\n",
+    "csv of windows": "\ufeff# mine\r\nQID , DocNo , Score\r\nq1,a,1.0\r\nq1,b,2.5\r\n",
     "semicolons": "query_id;doc_id;score\nq1;a;1.0\nq1;b;2.5\n",
     "tsv": "query_id\tdoc_id\tscore\nq1\ta\t1.0\nq1\tb\t2.5\n",
     "json": json.dumps(RANKED),
-    "json with blanks": "\n  " + json.dumps(RANKED, indent=2),
-    "json with a mark": "\ufeff" + json.dumps(RANKED),
+    "json with a mark and blanks": "\ufeff\n  " + json.dumps(RANKED, indent=2),
     "trec": "q1 Q0 a 1 1.0 t\nq1 Q0 b 2 2.5 t\n",
 }
 
@@ -103,12 +100,33 @@ def test_ids_that_only_look_like_numbers_stay(write):
     assert read_run(path).to_dict() == {"007": {"0012": 1.0}}
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_frames_are_taken_with_the_column_names_of_the_field_and_come_back(frame):
+    columns = (["q2", "q1", "q2"], ["a", "c", "b"])
+    ranked = {"q2": {"b": 2.5, "a": 1.0}, "q1": {"c": -1.0}}
+    for query, doc in (("qid", "docno"), ("query_id", "doc_id")):
+        # PyTerrier puts the text of the query into a column called "query": not its id.
+        table = {"query": ["what", "why", "what"], query: columns[0], doc: columns[1]}
+        run = Run.of(frame({**table, "score": [1.0, -1.0, 2.5]}), "mine")
+        assert (run.to_dict(), run.name) == (ranked, "mine")
+        back = run.to_frame(frame.__module__.split(".")[0])
+        assert isinstance(back, frame)
+        assert list(back.columns) == ["query_id", "doc_id", "rank", "score"]
+        rows = list(zip(*(back[name].to_list() for name in back.columns), strict=True))
+        assert rows == [("q2", "b", 1, 2.5), ("q2", "a", 2, 1.0), ("q1", "c", 1, -1.0)]
+        assert Run.of(back).to_dict() == ranked
+        assert "expected polars or pandas" in refusal(run.to_frame, "numpy")
+        for grade in ("label", "relevance"):
+            qrels = Qrels.of(frame({**table, grade: [2, -1, 0]}))
+            assert qrels.to_frame().rows() == [("q1", "c", -1), ("q2", "a", 2), ("q2", "b", 0)]
+
+
 def test_judgements_are_read_in_the_same_way(write, tmp_path):
     table = write("q.tsv", "query-id\tcorpus-id\tscore\n10 \t 8\t1\n20\t7 \t1\n")
     frame = pd.DataFrame({"qid": [10.0, 20.0], "docno": [" 8", "7"], "label": [1, 1]})
-    assert read_qrels(table).to_dict() == Qrels.of(frame).to_dict() == QRELS
-    pl.DataFrame({"qid": [301], "docno": [7], "label": [2]}).write_parquet(tmp_path / "x")
-    assert read_qrels(tmp_path / "x").to_dict() == {"301": {"7": 2}}
+    pl.from_pandas(frame).write_parquet(tmp_path / "x")
+    for given in (table, frame, tmp_path / "x"):
+        assert Qrels.of(given).to_dict() == QRELS
 
 
 def test_units_of_scores_and_predictions_are_written_alike(write):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import InputError, Scores, evaluate, read_scores
+from heldout import Scores, evaluate, read_scores
 from refusals import refusal
 
 A = [0.1, 0.3, 0.8]
@@ -22,26 +22,12 @@ LONG = "system,unit,value\nA,q1,0.1\nB,q1,0.2\nB,q2,0.5\nA,q2,0.3\n"
 EXPECTED = [[0.1, 0.2], [0.3, 0.5]]
 
 
-def test_the_array_of_the_caller_stays_his_own():
-    mine = np.array(EXPECTED)
-    scores = Scores("AP", [1, "B"], range(2), mine)
-    assert (scores.systems, scores.units) == (("1", "B"), ("0", "1"))
-    mine[0, 0] = 9.0  # may be written to, and changes nothing
-    assert scores.values.tolist() == EXPECTED
-    with pytest.raises(ValueError, match="read-only"):
-        scores.values[0, 0] = 1.0
-
-
 MISFITS = [
     ({"values": [[0.1, 0.2]]}, "expected 2 rows (units) and 2 columns (systems), got shape (1, 2)"),
-    ({"values": [0.1, 0.2]}, "shape (2,)"),
-    ({"values": [["x", 0.1], [0.1, 0.1]]}, "not a table of numbers"),
-    ({"values": [[0.1, 0.2], [0.3]]}, "not a table of numbers"),
     ({"values": [[0.1, np.nan], [0.3, 0.1]]}, "unit q1, system B: nan is not a finite"),
     ({"values": [[0.1, 0.1], [0.3, -np.inf]]}, "unit q2, system B: -inf is not a finite"),
     ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e+100 is too large"),
     ({"units": ("q1", "q1")}, "two units have the same name: q1"),
-    ({"units": (1, "1")}, "two units have the same name: 1"),
     ({"units": "q1"}, "units='q1': expected a list"),
     ({"systems": ("A", "A")}, "two systems have the same name: A"),
     ({"systems": "AB"}, "systems='AB': expected a list"),
@@ -50,29 +36,27 @@ MISFITS = [
 ]
 
 
-def test_what_does_not_fit_is_refused():
+def test_what_does_not_fit_is_refused_and_what_does_is_paired_by_text():
     good = {"systems": ("A", "B"), "units": ("q1", "q2"), "values": EXPECTED}
     for change, message in MISFITS:
         assert message in refusal(Scores, "AP", **good | change), change
-
-
-def test_units_are_paired_by_their_text():
-    scores = Scores.of({"A": {1: 0.1, 2: 0.3}, "B": {"2": 0.5, "1": 0.2, "3": 0.0}})
+    mine = np.array(EXPECTED)
+    scores = Scores("AP", [1, "B"], range(2), mine)
+    assert (scores.systems, scores.units) == (("1", "B"), ("0", "1"))
+    mine[0, 0] = 9.0  # may be written to, and changes nothing
     assert scores.values.tolist() == EXPECTED
-    assert scores.dropped == ("3",)
+    with pytest.raises(ValueError, match="read-only"):
+        scores.values[0, 0] = 1.0
+    scores = Scores.of({"A": {1: 0.1, 2: 0.3}, "B": {"2": 0.5, "1": 0.2, "3": 0.0}})
+    assert (scores.values.tolist(), scores.dropped) == (EXPECTED, ("3",))
 
 
 TEXTS = {
     "wide": WIDE,
-    "long": LONG,
     "tabs": WIDE.replace(",", "\t"),
-    "semicolons": WIDE.replace(",", ";"),
     "long with semicolons": LONG.replace(",", ";"),
-    "windows": WIDE.replace("\n", "\r\n"),
-    "old macintosh": WIDE.replace("\n", "\r"),
-    "no newline at the end": WIDE.rstrip(),
-    "byte order mark": "\ufeff" + WIDE,
-    "comments above": "# mine, at last\n\n# two\n" + WIDE,
+    "windows": "\ufeff# mine, at last\n\n# two\n" + WIDE.replace("\n", "\r\n"),
+    "old macintosh": WIDE.replace("\n", "\r").rstrip(),
     "blank lines": WIDE.replace("\n", "\n\n"),
     "empty lines of a spreadsheet": WIDE + ",,\n,,\n",
     "blanks around": WIDE.replace(",", " , "),
@@ -83,6 +67,7 @@ TEXTS = {
     "packed": gzip.compress(WIDE.encode()),
     "other words": LONG.replace("system", "Run").replace("unit", "QID").replace("value", "Score"),
     "scientific": WIDE.replace("0.1", "1e-1").replace("0.2", ".2").replace("0.5", "+0.50"),
+    "means": WIDE + "all,0.2,0.35\n",
 }
 
 
@@ -110,31 +95,22 @@ def test_another_separator_in_a_name_misleads_nobody(write):
 
 REFUSED_FILES = {
     "column twice": ("unit,A,B,A\nq,1,2,3\n", r"t\.csv:1: .* named 'A' \(columns 2 and 4\)"),
-    "unit column twice": ("unit,unit,B\nq,1,2\n", r"t\.csv:1: .* named 'unit' \(columns 1 and 2"),
     "nameless column": (",A,B\nq,1,2\n", r"t\.csv:1: column 1 has no name.*index=False"),
     "short line": ("unit,A,B\nq,1\n", r"t\.csv:2: 2 cells, but the header has 3$"),
     "decimal comma": ("unit;A;B\nq;0,5;0,6\n", r"t\.csv:2: system A: '0,5' has a comma: use a"),
     "unquoted decimal comma": ("unit,A,B\nq,0,5,0,6\n", r"t\.csv:2: 5 cells.*decimal comma\?"),
-    "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2: system A: '1_000' is not a number"),
     "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3: system A: 'NaN' is not a finite number"),
-    "inf": ("system,unit,value\nA,q,-inf\n", r"t\.csv:2: system A: '-inf' is not a finite number"),
-    "text": ("unit,A,note\nq,1,good\n", r"t\.csv:2: system note: 'good' is not a number"),
-    "no unit, wide": ("unit,A\n,1\n", r"t\.csv:2: the unit is missing"),
     "no system": ("system,unit,value\n ,q,1\n", r"t\.csv:2: the system is missing"),
     "unit twice": ("unit,A\nq,1\nq,1\n", "t.csv:3: unit q appears twice for system A .*t.csv:2"),
     "pair twice": ("system,unit,value\nA,q,1\nA,q,\n", "t.csv:3: unit q appears twice.*t.csv:2"),
     "two measures": ("system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n", "2 measures .AP, RR.: ch"),
     "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, f\): name it unit"),
-    "no value column": ("system,unit\nA,q\n", "name it value, score"),
     "no measure": ("system,unit,measure,value\nA,q,,1\n", r"t\.csv:2: the measure is missing"),
     "only means": ("run,query,AP\nA,all,1\n", "only means"),
     "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "column fold looks like ids"),
-    "more ids": ("unit,no,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n", "column no looks like ids .*a diff"),
     "only units": ("unit\nq\n", "no columns of scores"),
     "only a header": ("unit,A\n", "no rows of scores"),
     "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
-    "latin 1": ("unit,é\nq,1\n".encode("latin1"), r"t\.csv:1: byte 0xe9 is not UTF-8"),
-    "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: this is UTF-16"),
 }
 
 
@@ -155,19 +131,19 @@ def test_an_empty_value_means_the_same_in_both_forms(write):
 
 
 def test_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
     frame = pl.DataFrame({"unit": [1, 2, 3], "A": [0.1, 0.3, None], "B": [0.2, 0.5, 1.0]})
-    frame.write_parquet(tmp_path / "t.parquet")
-    scores = read_scores(tmp_path / "t.parquet")
+    frame.write_parquet(path)
+    scores = read_scores(path)
     assert scores.values.tolist() == EXPECTED
     assert (scores.units, scores.dropped) == (("1", "2"), ("3",))
     for values, message in (
         ([0.1, float("nan")], "row 2: system A: nan is not a finite number"),
         ([True, False], "row 1: system A: True is not a number"),
-        ([[1.0], [2.0]], r"no columns of scores, only unit"),
+        ([[1.0], [2.0]], "no columns of scores, only unit"),
     ):
-        pl.DataFrame({"unit": ["a", "b"], "A": values}).write_parquet(tmp_path / "t.parquet")
-        with pytest.raises(InputError, match=message):
-            read_scores(tmp_path / "t.parquet")
+        pl.DataFrame({"unit": ["a", "b"], "A": values}).write_parquet(path)
+        assert message in refusal(read_scores, path)
 
 
 SCORES = st.floats(-1e99, 1e99).filter(lambda score: score == 0 or abs(score) > 1e-80)
@@ -201,15 +177,11 @@ def test_one_of_several_measures_is_read(write):
         assert read_scores(path, "RR").values.tolist() == [[1.0, 0.5], [0.0, 0.25]]
         assert "has scores in 2 measures (AP, RR): choose one" in refusal(read_scores, path)
         assert "no scores in nDCG; it has AP, RR" in refusal(read_scores, path, "nDCG")
-
-
-def test_names_of_runs_may_be_numbers_and_means_are_no_units(write):
+    # Names of runs may be numbers.
     table = "run,query,AP\n1,q1,0.1\n1,q2,0.3\n2,q1,0.2\n2,q2,0.5\n"
     scores = read_scores(write("t.csv", table))
     assert (scores.systems, scores.measure) == (("1", "2"), "AP")
     assert scores.values.tolist() == EXPECTED
-    scores = read_scores(write("t.csv", WIDE + "all,0.2,0.35\n"))
-    assert (scores.units, scores.dropped) == (("q1", "q2"), ())
 
 
 def test_systems_and_units_can_be_named(write):
@@ -229,57 +201,43 @@ def test_systems_and_units_can_be_named(write):
 # Frames and mappings
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_columns_of_a_frame_are_ids_or_systems(frame):
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
+def test_columns_of_a_table_are_ids_or_systems(frame):
     for name in ("qid", "query_id", "topic", "unit", "query", "q_id", "topic_id", "fold", "QID"):
-        scores = Scores.of(frame({"A": A, name: [7, 8, 9], "B": B}))
+        scores = Scores.of(frame({"A": A, name: [7, 8, 9], "B": B}), "AP")
         assert (scores.systems, scores.units) == (("A", "B"), ("7", "8", "9")), name
-        assert scores.values.tolist() == BOTH
+        assert (scores.measure, scores.values.tolist()) == ("AP", BOTH)
     assert Scores.of(frame({"A": A, "B": B})).units == ("0", "1", "2")
-    # Integers that all differ are taken for ids.
+    assert Scores.of(frame({"A": [1, 0, 1], "B": [2, 2, 0]})).systems == ("A", "B")
+    successes = Scores.of(frame({"A": [True, False, True], "B": [False, False, True]}))
+    assert successes.values.tolist() == [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
+    gap = Scores.of(frame({"qid": ["x", "y", "z"], "A": [0.1, None, 0.8], "B": B}))
+    assert (gap.units, gap.dropped) == (("x", "z"), ("y",))
     table = frame({"number": [3, 1, 2], "A": A, "B": B})
+    if frame is dict:  # who writes a dictionary has named the systems
+        assert Scores.of(table).systems == ("number", "A", "B")
+        return
+    # Integers that all differ are taken for ids.
     said = refusal(Scores.of, table)
     assert re.search("column number looks like ids .*different integer in every row", said)
     assert Scores.of(table, systems=["A", "B"]).systems == ("A", "B")
     assert Scores.of(table, units="number").units == ("3", "1", "2")
     counts = frame({"qid": ["a", "b", "c"], "A": [120, 80, 95], "B": [90, 70, 99]})
     assert Scores.of(counts, systems=["B", "A"]).values.tolist() == [[90, 120], [70, 80], [99, 95]]
-    assert Scores.of(frame({"A": [1, 0, 1], "B": [2, 2, 0]})).systems == ("A", "B")
-    successes = Scores.of(frame({"A": [True, False, True], "B": [False, False, True]}))
-    assert successes.values.tolist() == [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
     texts = frame({"qid": [7, 8, 9], "query": ["who", "what", "why"], "A": A, "B": B})
     assert (Scores.of(texts).units, Scores.of(texts).systems) == (("7", "8", "9"), ("A", "B"))
 
 
-def test_the_index_of_pandas_has_the_ids():
+def test_columns_have_ids_in_pandas_and_are_lists_of_any_kind():
     frame = pd.DataFrame({"A": A, "B": B}, index=["x", "y", "z"])
     assert Scores.of(frame).units == ("x", "y", "z")
     named = pd.DataFrame({"qid": [7, 8, 9], "A": A, "B": B}).set_index("qid")
     assert (Scores.of(named).units, Scores.of(named).systems) == (("7", "8", "9"), ("A", "B"))
-
-
-def test_a_gap_leaves_its_unit_out():
-    columns = {"qid": ["x", "y", "z"], "A": [0.1, None, 0.8], "B": B}
     series = [pd.Series(values, ["x", "y", "z"]) for values in ([0.1, np.nan, 0.8], B)]
-    mapping = dict(zip("AB", series, strict=True))
-    for table in (pd.DataFrame(columns), pl.DataFrame(columns), columns, mapping):
-        scores = Scores.of(table)
-        assert (scores.units, scores.dropped) == (("x", "z"), ("y",))
-
-
-def test_lists_of_values():
-    for several in (list, tuple, np.array, pl.Series):
-        scores = Scores.of({"A": several(A), "B": several(B)}, "AP")
-        assert (scores.measure, scores.systems, scores.units) == ("AP", ("A", "B"), ("0", "1", "2"))
-        assert scores.values.tolist() == BOTH
-        with_ids = Scores.of({"unit": ["x", "y", "z"], "A": several(A), "B": several(B)})
-        assert with_ids.units == ("x", "y", "z")
-
-
-def test_who_writes_a_dictionary_has_named_the_systems():
-    assert Scores.of({"A": [1, 2, 3], "B": [3, 1, 2]}).systems == ("A", "B")
-    scores = Scores.of({"qid": [1, 2, 3], "A": [1, 2, 3], "B": [3, 1, 2]})
-    assert (scores.systems, scores.units) == (("A", "B"), ("1", "2", "3"))
+    assert Scores.of(dict(zip("AB", series, strict=True))).units == ("x", "z")
+    for several in (tuple, np.array, pl.Series):
+        scores = Scores.of({"unit": ["x", "y", "z"], "A": several(A), "B": several(B)})
+        assert (scores.units, scores.values.tolist()) == (("x", "y", "z"), BOTH)
     several = {"A": {1: 0.1}, "B": {1: 0.2}, "C": {1: 0.3}}
     assert Scores.of(several, systems=["C", "A"]).systems == ("C", "A")
 
@@ -297,25 +255,14 @@ def test_the_frame_of_an_evaluation_comes_back():
 
 FRAME = pd.DataFrame({"qid": [7, 8, 9], "A": A, "B": B})
 REFUSED_VALUES = {
-    "a frame as a dictionary": (FRAME.to_dict(), "qid looks like unit ids, not like a system: giv"),
     "a dictionary of series": (dict(FRAME), "qid looks like unit ids, not like a system: give the"),
-    "ids by another name": (
-        FRAME.rename(columns={"qid": "no"}).astype(str),
-        "no column of unit ids",
-    ),
-    "two columns of ids": (
-        FRAME.assign(topic=[1, 1, 2]),
-        "topic looks like ids .*, but qid has",
-    ),
+    "other ids": (FRAME.rename(columns={"qid": "no"}).astype(str), "no column of unit ids"),
+    "two columns of ids": (FRAME.assign(topic=[1, 1, 2]), "topic looks like ids .*, but qid has"),
     "text among scores": (FRAME.assign(A=["x", "y", "z"]), "row 1: system A: 'x' is not a number"),
     "no rows": (pd.DataFrame({"A": [], "B": []}), "has no rows of scores"),
     "nothing": ({}, "has no rows of scores"),
-    "only ids": ({"qid": [1, 2]}, "no columns of scores, only qid"),
     "lengths": ({"A": A, "B": B[:2]}, "B has 2 values, others have 3"),
     "two kinds": ({"A": A, "B": {1: 0.5}}, "B has an object of type dict, not a list of scores"),
-    "one number": ({"A": 0.5, "B": 0.6}, "A has an object of type float, not a list of scores: ex"),
-    "a table in a table": ({"A": np.zeros((2, 2)), "B": B}, "type ndarray, not a list of scores"),
-    "not finite": ({"A": [0.1, np.nan], "B": [1, 2]}, "nan is not a finite number"),
     "a lazy frame": (pl.LazyFrame({"A": A}), "type LazyFrame is not a table of scores: expected"),
     "a path": ("scores.csv", "scores.csv: no such file"),
     "none": (None, "None is not a table of scores"),

@@ -440,7 +440,8 @@ def interrupted(folder, *where):
 @pytest.mark.usefixtures("gate")
 def test_an_interruption_from_a_terminal_ends_all_processes_in_good_order(folder):
     """Ctrl-C goes to every process; only the first says something."""
-    with interrupted(folder, "--jobs", "2") as worker:
+    # So many folds that work waits for a free worker.
+    with interrupted(folder, "--jobs", "2", "--folds", "12") as worker:
         assert select.select([worker], [], [], 300)[0]
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -50,77 +49,39 @@ name = "slow"
 estimator = "slow.py:make"
 space = {sgdclassifier__alpha = "0.0001:0.01:2:log"}
 """
+
+
 MODULE = """\
-from pathlib import Path
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 
-class Vectors(TfidfVectorizer):
-    def fit_transform(self, rows, y=None):
-        if Path(__file__).with_name("trap").exists():
-            raise KeyboardInterrupt
-        return super().fit_transform(rows, y)
-
 def make():
-    return make_pipeline(Vectors(), SGDClassifier(loss="log_loss"))
+    return make_pipeline(TfidfVectorizer(), SGDClassifier(loss="log_loss"))
 """
 
 
-def write_experiment(folder):
+@pytest.fixture
+def folder(tmp_path):
     rows = [
         (f"{kind}{at}", kind, text)
         for kind, texts in TEXTS.items()
         for at, text in enumerate(texts)
     ]
     frame = pl.DataFrame(rows, schema=["name", "kind", "text"], orient="row")
-    frame.write_csv(folder / "texts.csv")
-    (folder / "slow.py").write_text(MODULE, encoding="utf-8")
-    (folder / "e.toml").write_text(EXPERIMENT, encoding="utf-8")
-    return folder
+    frame.write_csv(tmp_path / "texts.csv")
+    (tmp_path / "slow.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "e.toml").write_text(EXPERIMENT, encoding="utf-8")
+    return tmp_path
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return write_experiment(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The folder of a run in one go."""
-    folder = write_experiment(tmp_path_factory.mktemp("whole"))
-    Experiment.read(folder / "e.toml").run(folder / "whole")
-    return folder / "whole"
-
-
-def test_stopped_it_is_resumed_to_the_same_bytes_but_not_when_something_has_changed(folder, whole):
-    experiment = Experiment.read(folder / "e.toml")
-    (folder / "trap").touch()
-    with pytest.raises(KeyboardInterrupt):  # all fits of k-NN are done
-        experiment.run(folder / "out")
-    assert len([*folder.glob("out/heldout-work/*.npz")]) > 6
-    assert not (folder / "out" / "manifest.json").exists()
-    (folder / "trap").unlink()
-    experiment.run(folder / "out", resume=True)
-    assert table_bytes(folder / "out") == table_bytes(whole)
-    assert experiment.run(folder / "out", resume=True).systems[0] == "k-NN"
-    text = (folder / "texts.csv").read_text(encoding="utf-8")
-    for name, changed in (
-        ("texts.csv", text.replace("pear tree", "pear leaf")),
-        ("slow.py", MODULE + "\n# changed\n"),
-    ):
-        before = (folder / name).read_text(encoding="utf-8")
-        (folder / name).write_text(changed, encoding="utf-8")
-        with pytest.raises(InputError, match="another experiment"):
-            experiment.run(folder / "out", resume=True)
-        (folder / name).write_text(before, encoding="utf-8")
-
-
-def test_a_folder_can_be_moved_and_python_says_the_same(whole, tmp_path):
-    place = tmp_path / "moved"
-    shutil.copytree(whole.parent, place)
-    found = Experiment.read(place / "e.toml").run(place / "again")
-    assert table_bytes(place / "again") == table_bytes(whole)
+def test_a_folder_can_be_moved_and_python_says_the_same(folder, tmp_path_factory):
+    found = Experiment.read(folder / "e.toml").run(folder / "out")
+    place = tmp_path_factory.mktemp("moved") / "here"
+    shutil.copytree(folder, place)
+    moved = Experiment.read(place / "e.toml")
+    moved.run(place / "again")
+    assert table_bytes(place / "again") == table_bytes(folder / "out")
     rows = pl.read_csv(place / "texts.csv")
     knn = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), KNeighborsClassifier())
     data = {"X": rows["text"].to_list(), "y": rows["kind"].to_list(), "ids": rows["name"].to_list()}
@@ -134,6 +95,10 @@ def test_a_folder_can_be_moved_and_python_says_the_same(whole, tmp_path):
         runs=2,
     ).run()
     assert mine.split_values("k-NN") == found.split_values("k-NN")
+    texts = (place / "texts.csv").read_text(encoding="utf-8")
+    (place / "texts.csv").write_text(texts.replace("tree", "leaf"), encoding="utf-8")
+    with pytest.raises(InputError, match="another experiment"):
+        moved.run(place / "again", resume=True)
 
 
 ROWS, LABELS = load_iris(return_X_y=True)  # sorted by class: the row number gives it away
@@ -142,11 +107,14 @@ FIELDS = {"task": "classification", "systems": KNN, "plan": {"folds": 5}}
 
 
 def test_numbers_from_tables(tmp_path):
+    """A column id names the rows and is no feature, but where it is asked for."""
     frame = pl.DataFrame(ROWS, schema=["a", "b", "c", "d"]).with_columns(
-        kind=pl.Series(LABELS), who=pl.Series(np.arange(150) % 15)
+        id=pl.Series(np.arange(150) + 1000),
+        kind=pl.Series(LABELS),
+        who=pl.Series(np.arange(150) % 15),
     )
     arrays = {"X": ROWS, "y": LABELS, "groups": np.arange(150) % 15}
-    theirs = Experiment(data=arrays, **FIELDS).run()
+    theirs = Experiment(data=arrays | {"ids": frame["id"].to_list()}, **FIELDS).run()
     for ending, write in (
         ("csv", frame.write_csv),
         ("jsonl", frame.write_ndjson),
@@ -156,25 +124,11 @@ def test_numbers_from_tables(tmp_path):
         table = {"file": str(tmp_path / f"iris.{ending}"), "target": "kind", "groups": "who"}
         mine = Experiment(data=table, **FIELDS).run()
         assert mine.split_values("k-NN") == theirs.split_values("k-NN")
+        assert set(mine.predictions("k-NN").units) == {str(n) for n in range(1000, 1150)}
     some = Experiment(data={**table, "features": ["a"]}, **FIELDS).run()
     assert some.value("k-NN") < mine.value("k-NN")
-
-
-def test_a_column_id_names_the_rows_and_is_not_a_feature(tmp_path):
-    frame = pl.DataFrame(ROWS, schema=["a", "b", "c", "d"]).with_columns(kind=pl.Series(LABELS))
-
-    def results(name, ids, **more):
-        path = tmp_path / name
-        frame.with_columns(id=pl.Series(ids)).write_csv(path)
-        return Experiment(data={"file": str(path), "target": "kind", **more}, **FIELDS).run()
-
-    plain = Experiment(data={"X": ROWS, "y": LABELS}, **FIELDS).run().value("k-NN")
-    found = results("ids.csv", np.arange(150) + 1000)
-    assert found.value("k-NN") == pytest.approx(plain, abs=0.03)
-    assert set(found.predictions("k-NN").units) == {str(n) for n in range(1000, 1150)}
-    leaked = results("named.csv", np.arange(150) + 1000, features=["a", "b", "c", "d", "id"])
-    assert leaked.value("k-NN") > found.value("k-NN")
-    results("again.csv", np.arange(150) // 2)  # appears twice: a feature like any other
+    leaked = Experiment(data={**table, "features": ["a", "id"]}, **FIELDS).run()
+    assert leaked.value("k-NN") > some.value("k-NN")
 
 
 BAD = [
@@ -202,20 +156,6 @@ def test_bad_files_are_refused(folder):
         with pytest.raises(InputError, match=message):
             Experiment.read(folder / "e.toml").check()
         (folder / file).write_text(text, encoding="utf-8")
-
-
-def test_the_file_of_the_documentation_can_be_run(tmp_path):
-    page = Path(__file__).parents[2] / "docs/classification.md"
-    text = page.read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
-    (tmp_path / "e.toml").write_text(text, encoding="utf-8")
-    (tmp_path / "systems.py").write_text(MODULE, encoding="utf-8")
-    rows = [f"n{n},{'ab'[n % 2]},text {n},{n % 20}" for n in range(80)]
-    (tmp_path / "texts.csv").write_text("\n".join(["name,home,text,author", *rows]))
-    prepared = Experiment.read(tmp_path / "e.toml").check()
-    assert len(prepared.splits) == 30
-    last = {"kneighborsclassifier__n_neighbors": 31, "tfidfvectorizer__ngram_range": [1, 2]}
-    system = prepared.systems[0]
-    assert system.shown(system.search.points[-1]).items() >= last.items()
 
 
 def test_the_command(folder, monkeypatch, capsys):

@@ -10,15 +10,25 @@ import sys
 
 import numpy as np
 import pytest
-from experiment_data import check_bytes, interrupted, longer, overlap, small_collection, table_bytes
+from experiment_data import (
+    Interrupted,
+    check_bytes,
+    interrupted,
+    longer,
+    overlap,
+    small_collection,
+    table_bytes,
+)
 
 import heldout
 from heldout import Experiment, InputError, KFold, System
 
+COLLECTION = small_collection(30, 12)
+
 
 def experiment(**fields):
     given = {
-        "collection": small_collection(30, 12),
+        "collection": COLLECTION,
         "systems": {"bm25": "bm25(k1=0.5:2:40)", "ql": "ql-dirichlet(mu=50:3200:7:log)"},
         "plan": {"folds": 3},
     }
@@ -36,42 +46,47 @@ def whole(tmp_path_factory):
 # ---- workers and interruptions ------------------------------------------------------------------
 
 
-def test_workers_and_an_interruption_leave_the_same_bytes(tmp_path, monkeypatch):
-    """Of systems that depend on each other; and of a search, amid that of the second split."""
+POWER = {"space": {"power": [0.5, 1.0]}}
+SEARCHED = {"space": {"power": "0:1.5:4"}, "search": "optuna", "trials": 5}
+PARTS = {"kind": "holdout", "test": 0.2, "validation": 0.2}
+CLASSES = {
+    "task": "classification",
+    "collection": None,
+    "data": ([[n % 5, n % 3] for n in range(30)], ["ab"[n % 2] for n in range(30)]),
+    "systems": {"vote": (Interrupted(), {"level": [0, 1]})},
+}
+MACHINE = COLLECTION.qrels.to_dict()
+HUMAN = {query: docs for query, docs in MACHINE.items() if query < "q08"}
+KINDS = {
+    "systems of systems": {
+        "systems": [
+            "bm25(k1=0.2,3)",
+            System.of(interrupted, "mine", learns=False, comparable=True, **POWER),
+            "wsum(bm25, mine, w=0:1:3)",
+            System.of(longer, first="mine", comparable=True, space={"weight": [-1, 0]}),
+        ],
+        "by": "document",
+        "plan": KFold(2),
+    },
+    "searches": {"systems": [System.of(interrupted, "mine", **SEARCHED)]},
+    "estimators": CLASSES | {"inner": 2},
+    "validation": CLASSES | {"plan": PARTS | {"repeats": 2}},
+    "two judges": {
+        "collection": heldout.Collection(COLLECTION.documents, COLLECTION.queries, HUMAN),
+        "systems": [System.of(interrupted, "mine", **POWER)],
+        "machine": MACHINE,
+        "tune_on": "machine",
+        "assume_random": True,
+    },
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_workers_and_an_interruption_leave_the_same_bytes(tmp_path, monkeypatch, kind):
+    if kind == "searches":
+        pytest.importorskip("optuna", reason="needs the extra optuna")
     monkeypatch.chdir(tmp_path)
-    powers = {"comparable": True, "space": {"power": [0.5, 1.0]}}
-    systems = [
-        "bm25(k1=0.2,3)",
-        System.of(interrupted, "mine", learns=False, **powers),
-        "wsum(bm25, mine, w=0:1:3)",
-        System.of(longer, first="mine", comparable=True, space={"weight": [-1, 0]}),
-    ]
-    check_bytes(experiment(systems=systems, by="document", plan=KFold(2)), 1)
-
-
-def test_a_search_in_workers_or_interrupted_has_the_same_bytes(tmp_path, monkeypatch):
-    pytest.importorskip("optuna", reason="needs the extra optuna")
-    monkeypatch.chdir(tmp_path)
-    space = {"power": "0:1.5:4"}
-    system = System.of(interrupted, "mine", space=space, search="optuna", trials=5)
-    check_bytes(experiment(systems=[system]), 8)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"plan": {"folds": 3}, "inner": 2},
-        {"plan": {"kind": "holdout", "test": 0.2, "validation": 0.2}},
-    ],
-)
-def test_estimators_have_the_same_bytes_in_two_workers(tmp_path, fields):
-    knn = {"k-NN": {"estimator": "sklearn.neighbors:KNeighborsClassifier"}}
-    knn["k-NN"]["space"] = {"n_neighbors": [1, 3]}
-    data = ([[n % 5, n % 3] for n in range(30)], ["ab"[n % 2] for n in range(30)])
-    classes = Experiment(task="classification", data=data, systems=knn, **fields)
-    classes.run(tmp_path / "one")
-    classes.run(tmp_path / "two", workers=2)
-    assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "two")
+    check_bytes(experiment(**KINDS[kind]), 8 if kind == "searches" else 1)
 
 
 def test_after_an_interruption_at_any_call(tmp_path):
@@ -87,7 +102,7 @@ def test_after_an_interruption_at_any_call(tmp_path):
     whole = experiment(systems=[mine, "bm25(k1=0.1:4:40)"])
     end = 0
     whole.run(tmp_path / "whole")
-    for end in (1, 2, 8, 13, 15):
+    for end in (1, 8, 13, 15):
         folder = tmp_path / str(end)
         calls.clear()
         with pytest.raises(KeyboardInterrupt):
@@ -116,7 +131,7 @@ CHANGES = [
 
 
 def test_results_are_not_replaced_or_mixed_unasked(tmp_path):
-    fields = {"collection": small_collection(30, 12), "systems": "bm25", "plan": KFold(3)}
+    fields = {"collection": COLLECTION, "systems": "bm25", "plan": KFold(3)}
     one, place = Experiment(**fields), tmp_path / "results"
     one.run(place)
     with pytest.raises(InputError, match="has results already: replace them with force=True"):
@@ -219,15 +234,6 @@ def flipped(content, place):
     return bytes(changed)
 
 
-def test_items_of_another_experiment_are_not_taken(tmp_path, whole):
-    """Not even if the file that says whose they are is gone."""
-    finished_items(tmp_path / "first")
-    (tmp_path / "first" / "heldout-work" / "key").unlink()
-    experiment(seed=1).run(tmp_path / "first", resume=True)
-    experiment(seed=1).run(tmp_path / "other")
-    assert table_bytes(tmp_path / "first") == table_bytes(tmp_path / "other") != whole
-
-
 def test_killed_between_the_manifest_and_the_end(tmp_path, whole):
     place = tmp_path / "results"
     finished_items(place)
@@ -237,6 +243,12 @@ def test_killed_between_the_manifest_and_the_end(tmp_path, whole):
     (place / "lock").write_text("{}")
     experiment().run(place, resume=True)
     assert table_bytes(place) == whole
+    # Items of another experiment are not taken, even if the file that says whose they are is gone.
+    (tmp_path / "kept" / "key").unlink()
+    shutil.copytree(tmp_path / "kept", tmp_path / "first" / "heldout-work")
+    experiment(seed=1).run(tmp_path / "first", resume=True)
+    experiment(seed=1).run(tmp_path / "other")
+    assert table_bytes(tmp_path / "first") == table_bytes(tmp_path / "other") != whole
 
 
 # ---- processes ----------------------------------------------------------------------------------

@@ -121,7 +121,13 @@ def test_scores_of_classes_and_the_positive_class():
     assert found.value("AUC") == 1.0
     assert found.value("log-loss") == pytest.approx(-np.log([0.9, 0.8, 0.4, 0.7]).mean())
     assert evaluate(LABELS, shares, "accuracy", threshold=0.4).value() == 1.0
-    assert evaluate(LABELS, GUESSES, "FP-rate", positive="no").value() == 0.5
+    negative = evaluate(LABELS, GUESSES, "FP-rate", positive="no").value()
+    assert negative == evaluate(LABELS, GUESSES, "FP-rate(class=no)").value() == 0.5
+    for truth, guesses, positive in (
+        ([True, False, False], [False, True, False], False),
+        ([1, 0, 0], [0, 1, 0], 0.0),
+    ):
+        assert evaluate(truth, guesses, "FP-rate", positive=positive).value() == 1.0, positive
 
 
 def test_paths(tmp_path):

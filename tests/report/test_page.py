@@ -98,15 +98,6 @@ def test_the_runtime_is_bundled_again_where_the_kept_one_was_changed(tmp_path, m
     assert len(bundled) == 2
 
 
-def test_several_measures_are_one_part_and_other_results_another(shifted, results, read):
-    several = [compare(scored(shifted)), compare(scored(shifted**2))]
-    shown = read(page([*several, results], headings=["first", "second"]))
-    assert shown.data("part-1-data")["systems"] == ["A", "B", "C"]
-    assert len(shown.data("part-1-data")["values"]) == 2
-    assert shown.data("part-2-data")["systems"] == list(results.systems)
-    assert {"first", "second"} <= set(shown.texts)
-
-
 def test_values_of_the_explorer_are_those_of_the_results(shown, results):
     units = shown.data("part-1-data")
     for at, measure in enumerate(results.measures):
@@ -144,6 +135,12 @@ def test_provenance_has_fingerprints_seed_policies_and_signatures(results, read)
     assert pairs["system B & co"] == "ql-jm; 3 settings tried; lambda = 0.1, 0.5, 0.9"
     assert pairs["measure nDCG@10"].startswith("nDCG(dcg='log2'")
     assert set(results.manifest["policies"].values()) <= set(pairs.values())
+
+
+def test_provenance_says_what_a_system_is(evil_collection, read):
+    given = {"bm25": "bm25", "ql": "ql-jm", "both": "rrf(bm25, ql, k=10,60)"}
+    results = Experiment(collection=evil_collection, systems=given, plan={"folds": 2}).run()
+    assert read(page(results)).pairs["system both"] == "rrf; 2 settings tried; k = 10, 60"
 
 
 def test_bibliography_has_what_was_used(page_text):
@@ -215,22 +212,21 @@ def test_rows_have_truth_and_predictions(classified, read):
     assert {"roc", "calibration"} <= set(keys(shown))
 
 
-def test_numbers_have_a_page(read):
-    from sklearn.linear_model import Ridge
-    from sklearn.neighbors import KNeighborsRegressor
+def test_a_measure_that_is_undefined_for_a_system_leaves_its_cells_empty(read):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
 
     results = Experiment(
-        task="regression",
-        data=(X, X @ [1.0, 0.5, 0.0]),
-        systems={"ridge": Ridge(), "k-NN": KNeighborsRegressor()},
-        measures=["RMSE"],
-        plan={"folds": 4},
+        task="classification",
+        data=(X, np.where(X[:, 0] > 0, "yes", "no")),
+        systems={"margin": LinearSVC(), "logistic": LogisticRegression()},
+        measures=["log-loss"],
+        plan={"folds": 2},
     ).run()
-    shown = read(page(results))
-    (measure,) = shown.data("part-1-data")["measures"]
-    assert not measure["up"]
-    said = "ridge is significantly better than k-NN on rows not used for training: RMSE "
-    assert any(line.startswith(said) for line in shown.texts)
+    (values,) = read(page(results)).data("part-1-data")["values"]
+    margin, logistic = (values[results.systems.index(name)] for name in ("margin", "logistic"))
+    assert margin == [None] * 80
+    assert None not in logistic
 
 
 def test_the_policy_lets_nothing_in(page_text):

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from heldout import InputError, Run, Scores, compare, evaluate
-from heldout.infer.comparison import note_measures
 from heldout.infer.ledger import Look
 from heldout.report import tables, text
 from heldout.report.answers import answer
-from heldout.report.comparison import comparisons_text, paper_text
+from heldout.report.comparison import paper_text
 from heldout.report.evaluation import evaluation_tables
 from heldout.report.ledger import ledger_tables, ledger_text
 from heldout.report.standing import Gap, Row, Standing
@@ -66,19 +65,6 @@ def test_two_systems_take_three_lines_and_the_verdict_is_first():
     assert answer_of(losses).startswith(
         "A is significantly better than C: loss 0.4100 vs 0.8500 (l"
     )
-
-
-def test_one_side_claims_no_more_than_was_asked():
-    for side, word, bounds in (
-        ("greater", "better", r"95% CI [-"),
-        ("less", "worse", "95% CI (-∞, +"),
-    ):
-        found = compare(TWO, alternative=side)
-        assert str(found).startswith(f"B is not significantly {word} than A: ")
-        assert bounds in str(found)
-        for correction in ("", "romano-wolf", "holm"):
-            asked = {"baseline": "A", "correction": correction, "replicates": 999}
-            assert "(one-sided" in str(compare(THREE, alternative=side, **asked))
 
 
 def test_the_answers_of_several_systems():
@@ -210,21 +196,6 @@ def test_full_has_all_analyses_and_of_very_many_pairs_those_with_the_best(monkey
     few = write_tables(tables(found), "tsv").count("\nsystem-number-")
     assert (pairs, few) == (10, 4)
     assert "4 of 10 pairs: pairs with the best system are listed" in text(found, full=True)
-
-
-def test_several_measures():
-    both = [compare(TWO), compare(scores_of({"A": A, "B": B}, "RR"))]
-    noted = note_measures(both)
-    for result in noted:
-        (note,) = (note for note in result.warnings if note.code == "many-measures")
-        assert note.text.startswith("2 measures x 1 comparison, each at alpha 0.05")
-        assert "the first, AP," in note.text
-    assert note_measures(noted)[0].warnings == noted[0].warnings
-    assert note_measures(both[:1])[0].warnings == both[0].warnings
-    shown = comparisons_text(noted)
-    assert shown.count("[many-measures]") == 1  # each note once
-    assert shown.endswith("The verdict is the same in AP and RR.\n")
-    assert "Warning" not in comparisons_text(noted, quiet=True)
 
 
 @pytest.mark.parametrize("baseline", [None, "system-number-0"])

@@ -91,6 +91,8 @@ def test_files_are_mapped_and_their_ids_found(tmp_path):
     (tmp_path / "docs.ids").rename(tmp_path / "names")
     again = read_embeddings(path, tmp_path / "names")
     assert again.fingerprint() == read.fingerprint()
+    (tmp_path / "names").write_text("a\x0cb\r\nc\u2028d\r\n")  # only line feeds end a line
+    assert list(read_embeddings(path, tmp_path / "names").ids) == ["a\x0cb", "c\u2028d"]
     assert re.search(r"ids are missing: expected .*docs\.ids", refusal(read_embeddings, path))
 
 

@@ -134,6 +134,8 @@ def test_files_that_were_cut_off_or_changed_are_refused_wherever_that_was(path):
             assert re.search("has format 3, .* reads format 4: build the index again", said)
         else:
             assert "index.json of the index is damaged" in said
+    (path / "index.json").write_text("[]")
+    assert "index.json of the index is damaged" in refusal(Index.open, path)
 
 
 def test_what_is_no_index_is_neither_opened_nor_replaced(tmp_path, monkeypatch, capsys):

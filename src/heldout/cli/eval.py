@@ -76,6 +76,8 @@ def _rankings(options: argparse.Namespace, form: str) -> None:
     if options.machine is not None and (form in OF_RUNS or options.per_unit):
         wrong = "--per-unit" if options.per_unit else f"--format {form}"
         raise InputError(f"{wrong} does not go with --machine, whose estimates are means")
+    if options.docs and form != "trec":
+        raise InputError("--docs is for --format trec; elsewhere name them: -m 'Utility(docs=100)'")
     names = options.measure or []
     if not any(":" in name for name in names):  # else code of the user's
         inputs.import_numpy_without_threads()

@@ -3,7 +3,6 @@
 from heldout.cli.inputs import refuse_same_file
 from heldout.cli.options import Parser, complete
 from heldout.cli.output import note, run_format, write_run
-from heldout.errors import InputError
 from heldout.notes import count_of
 
 
@@ -33,9 +32,7 @@ def run(arguments: list[str]) -> int:
     from heldout.report.table import printable
     from heldout.retrieve.fuse import Fusion, fuse_runs
 
-    run_format(options.output)  # a wrong one is refused before anything is read
-    if options.format and options.output is not None:
-        raise InputError("--json prints the run and -o writes it: give one of them")
+    run_format(options)  # a wrong one is refused before anything is read
     refuse_same_file(options.runs)
     fusion = Fusion(options.how, options.norm, options.weights, options.k)
     fusion.check_runs(len(options.runs))  # before minutes of reading

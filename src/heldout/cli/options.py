@@ -417,6 +417,7 @@ SPELLED: Final = {
     "by='unit'": "--by-unit",
     "verify=False": "--unverified",
     "missing='skip'": "--intersection",
+    "differences": "--difference",
     "workers": "--jobs",
     "memory": "--max-memory",
 }

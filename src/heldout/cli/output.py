@@ -138,7 +138,7 @@ def terminal_width(options: argparse.Namespace | None = None) -> int | None:
 def write_run(run: Run, options: argparse.Namespace) -> None:
     """Write a run in the format of its file, or print it as TREC lines or JSON."""
     if options.output is not None:
-        run.write(options.output, run_format(options.output))
+        run.write(options.output, run_format(options))
     elif options.format:
         from heldout.as_json import json_text
 
@@ -149,10 +149,13 @@ def write_run(run: Run, options: argparse.Namespace) -> None:
         sys.stdout.writelines(run_lines(run))
 
 
-def run_format(output: str | None) -> Any:
+def run_format(options: argparse.Namespace) -> Any:
     """The format of the file that a run is written to, which may be compressed."""
     from heldout.data.files import EXTENSIONS
 
+    output = options.output
+    if options.format and output is not None:
+        raise InputError("--json prints the run and -o writes it: give one of them")
     name, dot, compression = (output or "").rpartition(".")
     return by_suffix(name if dot + compression.lower() in EXTENSIONS else output, RUNS, "trec")
 

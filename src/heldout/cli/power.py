@@ -45,7 +45,10 @@ def run(arguments: list[str]) -> int:
         raise InputError("texts cannot be planned from: give runs, predictions or --scores")
     from heldout.experiment.pilots import power
 
-    pilots = [(None, None)] if kind == "sd" else list(systems_of(kind, options))
+    if kind == "sd":
+        pilots = [(None, measure) for measure in options.measure or [None]]
+    else:
+        pilots = list(systems_of(kind, options))
     several = [
         power(
             pilot,

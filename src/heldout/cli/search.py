@@ -64,7 +64,7 @@ def run(arguments: list[str]) -> int:
     source, alone = given.collection, is_index(given.collection)
     options = complete(given, "search", "index" if alone else "collection")
     model, field = parse_model(options.model), options.query_field
-    run_format(options.output)  # a wrong one is refused before anything is read
+    run_format(options)  # a wrong one is refused before anything is read
     if options.query is not None:
         if options.queries or options.output:
             raise InputError("--query shows documents, no run: leave --queries and -o out")
@@ -84,16 +84,16 @@ def run(arguments: list[str]) -> int:
     from heldout.retrieve.search import search
 
     depth = min(options.depth or MOST, max(index.n_documents, 1))
-    found = search(index, queries, model, k=depth, name=str(model).replace(" ", ""))
-    if not len(found):
+    ranked = search(index, queries, model, k=depth, name=str(model).replace(" ", ""))
+    if not len(ranked):
         raise InputError("no document has a word of any query: wrong language, or analyzer?")
-    answered = set(found.queries)
+    answered = set(ranked.queries)
     if without := [query for query in queries.ids if query not in answered]:
         named = named_few(without, len(without))
         text = f"queries that no document has a word of, not in the run: {len(without)} ({named})"
         notes.append(Note("no-words", text, count=len(without)))
     of = f"{index.fingerprint[:16]} of {count_of(index.n_documents, 'document')}"
-    _write(found, note_lines(notes), f"from the index {of}", options)
+    _write(ranked, note_lines(notes), f"from the index {of}", options)
     return 0
 
 
@@ -125,17 +125,17 @@ def _search_vectors(options: argparse.Namespace) -> None:
 
     if not (options.queries or "").lower().endswith(".npy"):
         raise InputError("give vectors of queries, too, such as --queries queries.npy")
-    run_format(options.output)
+    run_format(options)
     documents, queries = map(read_embeddings, (options.collection, options.queries))
-    found = rank_vectors(documents, queries, metric=options.metric, k=options.depth or MOST)
+    ranked = rank_vectors(documents, queries, metric=options.metric, k=options.depth or MOST)
     size = f"{count_of(len(documents), 'vector')} of {count_of(documents.dimensions, 'dimension')}"
-    _write(found, [], f"by {options.metric} of {size}", options)
+    _write(ranked, [], f"by {options.metric} of {size}", options)
 
 
-def _write(found: Run, lines: list[str], how: str, options: argparse.Namespace) -> None:
-    size = f"{count_of(len(found.queries), 'query', 'queries')}, {count_of(len(found), 'row')}"
-    write_run(found, options)
-    note([*lines, f"{found.name}: {size}, {how}"], options)
+def _write(ranked: Run, lines: list[str], how: str, options: argparse.Namespace) -> None:
+    size = f"{count_of(len(ranked.queries), 'query', 'queries')}, {count_of(len(ranked), 'row')}"
+    write_run(ranked, options)
+    note([*lines, f"{ranked.name}: {size}, {how}"], options)
 
 
 def _show(

@@ -105,6 +105,10 @@ def _refuse(options: argparse.Namespace, *, seeded: bool) -> None:
         (sample and (planned or options.by == "both"), "--sample draws units without a plan"),
         (not folder and (options.to or options.force), "--to and --force go with -o FOLDER"),
         (folder and options.format, "a description is printed: leave -o out, or redirect it"),
+        (
+            (table or sample) and options.format,
+            "--json prints a description of a plan: leave it out",
+        ),
         (to_table, f"-o {folder}: expected a folder; for a table of folds use --assignments"),
         (seeded and fixed, "--seed has no effect: nothing is random here"),
     ):

@@ -54,7 +54,7 @@ def write_folder(path: str | os.PathLike[str], check: Callable[[Path], object]) 
                 target.rename(old)
             try:
                 aside.rename(target)
-            except OSError:
+            except BaseException:  # also an interruption: `old` is all there is of the folder
                 if old.exists() and not target.exists():
                     old.rename(target)
                 raise
@@ -67,7 +67,7 @@ def write_folder(path: str | os.PathLike[str], check: Callable[[Path], object]) 
 def made_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Create a folder unless it exists; remove what was created if something fails inside."""
     folder = Path(path)
-    created = [one for one in (folder, *folder.parents) if not one.exists()]
+    created = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -75,8 +75,8 @@ def made_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise InputError(f"{path}: the folder cannot be created ({error.strerror})") from None
         yield folder
     except BaseException:
-        for one in created[-1:]:
-            shutil.rmtree(one, ignore_errors=True)
+        for parent in created[-1:]:
+            shutil.rmtree(parent, ignore_errors=True)
         raise
 
 

@@ -93,10 +93,10 @@ class Collection:
             for text in pair:
                 raw = text.encode()
                 queries.update(len(raw).to_bytes(8, "little") + raw)
-        found, names = self.qrels, self.qrels.queries
-        cells = zip(found.query_of_row().tolist(), found.docs, found.grades.tolist(), strict=True)
-        rows = sorted(f"{names[query]}\0{doc}\0{grade}\0" for query, doc, grade in cells)
-        qrels = hashlib.sha256("".join(rows).encode())
+        rows, names = self.qrels, self.qrels.queries
+        cells = zip(rows.query_of_row().tolist(), rows.docs, rows.grades.tolist(), strict=True)
+        lines = sorted(f"{names[query]}\0{doc}\0{grade}\0" for query, doc, grade in cells)
+        qrels = hashlib.sha256("".join(lines).encode())
         parts = bytes.fromhex(self.documents.digest), queries.digest(), qrels.digest()
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
@@ -143,7 +143,7 @@ def _join(
     ]
     kept = qrels.take(np.flatnonzero(keep))
     judged_queries = set(kept.queries)
-    unjudged = [one for one in queries.ids if one not in judged_queries]
+    unjudged = [query_id for query_id in queries.ids if query_id not in judged_queries]
     if unjudged:
         named = named_few(unjudged, len(unjudged))
         message = f"queries without a judgement: {len(unjudged)} ({named})"
@@ -153,7 +153,7 @@ def _join(
 
 def _left_out(qrels: Qrels, rows: Flags, code: str, what: str) -> list[Note]:
     places, of_row = np.flatnonzero(rows), qrels.query_of_row()
-    named = [f"query {qrels.queries[of_row[at]]} document {qrels.docs[at]}" for at in places[:5]]
+    named = [f"query {qrels.queries[of_row[row]]} document {qrels.docs[row]}" for row in places[:5]]
     message = f"judgements of {what} that the collection lacks, ignored: {len(places)}"
     message += f" ({named_few(named, len(places))})"
     return [Note(code, message, count=len(places))] if named else []

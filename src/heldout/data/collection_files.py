@@ -97,7 +97,7 @@ def read_collection(
     dataset = documents if isinstance(documents, IrdsDocuments) else None
     path = found.queries if queries is None else os.fspath(queries)
     if path is not None:
-        first = found.first_query if queries is None else found.first_query or 1
+        first = 1 if found.first_query is None and queries is not None else found.first_query
         topics = read_queries(path, reading, field=query_field, first_line=first)
     elif dataset is not None:
         topics = dataset.queries(query_field)
@@ -133,13 +133,13 @@ def read_documents(
 def _matched(topics: Queries, judged: Qrels, notes: list[Note], *, only_judged: bool) -> Queries:
     """Return the queries that the judgements are of; add notes about what was done."""
     known = set(judged.queries)
-    places = [place for place, one in enumerate(topics.ids) if one in known]
+    places = [place for place, query in enumerate(topics.ids) if query in known]
     left = len(topics) - len(places)
     if only_judged and left and places:
         text = f"queries without judgements in this split, ignored: {left}"
         notes.append(Note("other-splits", text, "info", left))
         topics = topics.take(places)
-    plain = [one.lstrip("0") or "0" for one in topics.ids]
+    plain = [query.lstrip("0") or "0" for query in topics.ids]
     if not places and known & set(plain):  # early TRECs judge topic 051 as 51
         text = "leading zeros of query ids were removed, because the judgements have none"
         notes.append(Note("zeros", text, "info", len(plain)))
@@ -190,8 +190,8 @@ def _compressed(path: Path) -> str | None:
 
 def _beir(folder: Path, reading: Reading, split: str | None) -> _Found:
     """Find the files of a BEIR folder; the default split is ``test``, or the only one."""
-    files = [one for one in sorted((folder / "qrels").glob("*.tsv*")) if one.is_file()]
-    splits = {one.name.partition(".tsv")[0]: str(one) for one in files}
+    files = [file for file in sorted((folder / "qrels").glob("*.tsv*")) if file.is_file()]
+    splits = {file.name.partition(".tsv")[0]: str(file) for file in files}
     if split is not None and split not in splits:
         raise InputError(
             f"{folder / 'qrels'} has no split {split!r}; it has {', '.join(splits) or 'none'}: "
@@ -214,12 +214,12 @@ def _beir(folder: Path, reading: Reading, split: str | None) -> _Found:
 
 def _folder(folder: Path, reading: Reading, *, needs_queries: bool) -> _Found:
     """Find documents of one format in a folder and below it, and queries and qrels by name."""
-    paths = [one for one in sorted(folder.rglob("*")) if one.is_file()]
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     names = {
-        str(one): one.name.lower()
-        for one in paths
-        if one.name not in {DOC_MAP, QUERY_MAP}
-        and not any(part.startswith(".") for part in one.relative_to(folder).parts)
+        str(path): path.name.lower()
+        for path in paths
+        if path.name not in {DOC_MAP, QUERY_MAP}
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     }
     qrels = [path for path, name in names.items() if "qrels" in name]
     queries = [path for path, name in names.items() if "topics" in name or "queries" in name]
@@ -229,7 +229,7 @@ def _folder(folder: Path, reading: Reading, *, needs_queries: bool) -> _Found:
         problem = "its files have different formats" if formats else "no documents found"
         raise InputError(f"{folder}: {problem}; {EXPECTED}")
     if len(queries) > 1 and needs_queries:
-        shown = ", ".join(Path(one).name for one in queries)
+        shown = ", ".join(Path(path).name for path in queries)
         raise InputError(
             f"{folder} has several files of queries ({shown}): choose one (",
             Argument("queries", "…"),
@@ -249,14 +249,14 @@ def _folder(folder: Path, reading: Reading, *, needs_queries: bool) -> _Found:
 def _meta_folder(folder: Path, reading: Reading) -> _Found | None:
     """Return the line corpus in a folder, if it has one."""
     configs = []
-    for one in sorted(folder.glob("*.toml")):
+    for file in sorted(folder.glob("*.toml")):
         with suppress(InputError):  # another file
-            configs += [one] if "dataset" in _toml(one) else []
-    files = [one for ending in ("", *EXTENSIONS) for one in sorted(folder.glob(f"*.dat{ending}"))]
-    corpora = [one for one in files if not one.name.startswith("metadata.")]
+            configs += [file] if "dataset" in _toml(file) else []
+    files = [file for ending in ("", *EXTENSIONS) for file in sorted(folder.glob(f"*.dat{ending}"))]
+    corpora = [file for file in files if not file.name.startswith("metadata.")]
     for what, some in (("config", configs), (".dat file", corpora)):
         if len(some) > 1:
-            names = ", ".join(one.name for one in some)
+            names = ", ".join(file.name for file in some)
             raise InputError(
                 f"{folder} has several {what}s ({names}): give the path of one of them"
             )
@@ -371,11 +371,11 @@ class IrdsDocuments(FileDocuments):
 
     def _text(self, doc: Any) -> bytes:
         where, fields = f"{self._name}, document {doc.doc_id}", self._reading.fields
-        missing = [one for one in fields or () if one not in doc._fields]
+        missing = [field for field in fields or () if field not in doc._fields]
         if missing:
             has = ", ".join(doc._fields)
             raise FormatError(where, f"no field {missing[0]!r}; documents have {has}")
-        parts = [doc.default_text()] if fields is None else [getattr(doc, one) for one in fields]
+        parts = [doc.default_text()] if fields is None else [getattr(doc, key) for key in fields]
         return encoded("\n".join(filter(None, map(str, parts))), where)
 
     def queries(self, field: str) -> Queries:

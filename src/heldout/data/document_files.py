@@ -78,67 +78,67 @@ def json_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
     for offset, line, raw in raw_lines(path, begin):
         if not raw or raw.isspace():
             continue
-        found = _plain_document(raw) if is_plain else None
-        if found is None:
+        document = _plain_document(raw) if is_plain else None
+        if document is None:
             where = f"{path}:{line}"
             text = decode_text(raw, path, line, reading.encoding)
-            found = _document(json_object(text, path, line), reading.fields, where)
-        yield *found, offset, line
+            document = _document(json_object(text, path, line), reading.fields, where)
+        yield *document, offset, line
 
 
 def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
     """Return id and text of a usual line, fast; None if the strict reader has to read it."""
     try:
-        found = orjson.loads(raw)
-        one = found["_id" if "_id" in found else "id"]
-        text = found["text" if "text" in found else "contents"]
-        title = found.get("title", "")
-        if type(one) is type(text) is type(title) is str and one.isascii() and one.isprintable():
+        document = orjson.loads(raw)
+        name = document["_id" if "_id" in document else "id"]
+        text = document["text" if "text" in document else "contents"]
+        title = document.get("title", "")
+        if type(name) is type(text) is type(title) is str and name.isascii() and name.isprintable():
             joined = f"{title}\n{text}" if title and text else title or text
-            return one.strip(), joined.encode()
+            return name.strip(), joined.encode()
     except (ValueError, LookupError, TypeError, AttributeError):
         pass
     return None
 
 
 def _document(
-    found: dict[str, Any], fields: Sequence[str] | None, where: str, *, in_table: bool = False
+    record: dict[str, Any], fields: Sequence[str] | None, where: str, *, in_table: bool = False
 ) -> tuple[str, bytes]:
     """Return id and text of a JSON object, which may lack a field, or of a row of a table."""
-    one = json_id(found, ID_NAMES, where)
+    doc_id = json_id(record, ID_NAMES, where)
     if fields is None:
-        fields = ("title", needed(found, TEXT_NAMES, "text", where))
+        fields = ("title", needed(record, TEXT_NAMES, "text", where))
     else:
         fields = [name.lower() if in_table else name for name in fields]
-        missing = [name for name in fields if name not in found]
+        missing = [name for name in fields if name not in record]
         if missing and (in_table or len(missing) == len(fields)):
             names = " or ".join(map(repr, missing))
-            raise FormatError(where, f"no field {names}: found {_keys(found)}")
-    parts = [_json_text(found.get(name), name, where) for name in fields]
-    return one, encoded("\n".join(filter(None, parts)), where)
+            raise FormatError(where, f"no field {names}: found {_keys(record)}")
+    parts = [_json_text(record.get(name), name, where) for name in fields]
+    return doc_id, encoded("\n".join(filter(None, parts)), where)
 
 
-def pick(found: dict[str, Any], names: Sequence[str]) -> str | None:
+def pick(record: dict[str, Any], names: Sequence[str]) -> str | None:
     """Return the first of some names that an object has."""
-    return next((name for name in names if name in found), None)
+    return next((name for name in names if name in record), None)
 
 
-def needed(found: dict[str, Any], names: Sequence[str], what: str, where: str) -> str:
+def needed(record: dict[str, Any], names: Sequence[str], what: str, where: str) -> str:
     """Return the first of some names that an object has; raise an error if it has none."""
-    name = pick(found, names)
+    name = pick(record, names)
     if name is None:
-        expected = f"expected one of {', '.join(names)}, found {_keys(found)}"
+        expected = f"expected one of {', '.join(names)}, found {_keys(record)}"
         raise FormatError(where, f"no {what}: {expected}")
     return name
 
 
-def _keys(found: dict[str, Any]) -> str:
-    return named_few(map(str, found), len(found), 10) or "an empty object"
+def _keys(record: dict[str, Any]) -> str:
+    return named_few(map(str, record), len(record), 10) or "an empty object"
 
 
-def json_id(found: dict[str, Any], names: Sequence[str], where: str) -> str:
+def json_id(record: dict[str, Any], names: Sequence[str], where: str) -> str:
     """Return the id of an object: a string or a whole number."""
-    value = found[needed(found, names, "id", where)]
+    value = record[needed(record, names, "id", where)]
     if isinstance(value, str):
         return clean_id(value, where)
     if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
@@ -156,7 +156,7 @@ def clean_id(value: str, where: str) -> str:
 def _json_text(value: Any, name: str, where: str) -> str:
     """Return a text; null is empty, and the texts of a list are joined by newlines."""
     if isinstance(value, list):
-        return "\n".join(filter(None, (_json_text(one, name, where) for one in value)))
+        return "\n".join(filter(None, (_json_text(item, name, where) for item in value)))
     if not isinstance(value, str | None):
         raise FormatError(where, f"the field {name!r} is {type(value).__name__}, expected a text")
     return value or ""
@@ -178,12 +178,13 @@ def text_rows(
     path: str, reading: Reading, ids: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and cells by column name of each row of a CSV or TSV file."""
-    lines = (line for _, line in text_lines(path, reading))
-    first = next(lines, "")
+    numbered = text_lines(path, reading)
+    begin, first = next(((line, text) for line, text in numbered if text.strip()), (1, ""))
+    lines = (text for _, text in numbered)
     separator = separator_of(read_head(path).decode(errors="replace")) or ","
     names = [cell.strip().strip('"').lower() for cell in first.rstrip("\r\n").split(separator)]
     has_header = not set(names).isdisjoint(ids)
-    rows = delimited_rows(chain([first], lines), path, separator, quoted=has_header)
+    rows = delimited_rows(chain([first], lines), path, separator, begin, quoted=has_header)
     if has_header:
         line, cells = next(rows)
         names = [cell.strip().lower() for cell in cells]
@@ -207,8 +208,8 @@ def table_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
 def parquet_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
     """Yield the rows of a Parquet file from row `begin`."""
     for number, row in parquet_rows(path, begin):
-        found = _document(row, reading.fields, f"{path}:{number}", in_table=True)
-        yield *found, number - 1, number
+        document = _document(row, reading.fields, f"{path}:{number}", in_table=True)
+        yield *document, number - 1, number
 
 
 # TREC documents: <DOC> elements in SGML or XML
@@ -227,15 +228,15 @@ def trec_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
     """Yield the ``<DOC>`` elements of a file; the id is in ``<DOCNO>`` or an attribute."""
     for raw, offset, line in _elements(path, begin):
         body = decode_text(raw, path, line, reading.encoding)
-        found = _DOCNO.search(body)
-        if found is not None:
-            body = body[: found.start()] + body[found.end() :]
+        match = _DOCNO.search(body)
+        if match is not None:
+            body = body[: match.start()] + body[match.end() :]
         else:
-            found = _ID.match(body)
-        if found is None:
+            match = _ID.match(body)
+        if match is None:
             raise FormatError(f"{path}:{line}", "the document has no <DOCNO>")
-        one = clean_id(resolve_entities(found[1]), f"{path}:{line}")
-        yield one, markup_text(body, reading.fields).encode(), offset, line
+        doc_id = clean_id(resolve_entities(match[1]), f"{path}:{line}")
+        yield doc_id, markup_text(body, reading.fields).encode(), offset, line
 
 
 def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
@@ -245,11 +246,11 @@ def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
         if not held:
             offset = block.offset
         held += block.raw
-        at = 0
-        while opened := _OPEN.search(held, at):
+        place = 0
+        while opened := _OPEN.search(held, place):
             closed = _CLOSE.search(held, opened.end())
-            line += held.count(b"\n", at, opened.start())
-            at = opened.start()
+            line += held.count(b"\n", place, opened.start())
+            place = opened.start()
             if closed is None:
                 break
             if _OPEN.search(held, opened.end(), closed.start()):
@@ -257,21 +258,21 @@ def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
                     f"{path}:{line}",
                     "</DOC> is missing: another <DOC> begins before the end of this one",
                 )
-            yield held[at : closed.end()], offset + at, line
-            line += held.count(b"\n", at, closed.end())
-            at = closed.end()
+            yield held[place : closed.end()], offset + place, line
+            line += held.count(b"\n", place, closed.end())
+            place = closed.end()
         else:
             # A tag may be split between blocks, but never a line.
-            line += held.count(b"\n", at)
-            at = len(held)
-        held, offset = held[at:], offset + at
+            line += held.count(b"\n", place)
+            place = len(held)
+        held, offset = held[place:], offset + place
     if held:
         raise FormatError(f"{path}:{line}", "the document that begins here has no </DOC>")
 
 
 def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
     """Return the text of markup, without tags and comments; parts are joined by newlines."""
-    body = COMMENT.sub("", _CDATA.sub(lambda found: escape(found[1]), body))
+    body = COMMENT.sub("", _CDATA.sub(lambda match: escape(match[1]), body))
     if fields is not None:
         tags = map(re.escape, fields)
         elements = (re.findall(rf"(?is)<{tag}(?:\s[^<>]*)?>(.*?)</{tag}\s*>", body) for tag in tags)
@@ -282,4 +283,4 @@ def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
 
 def resolve_entities(text: str) -> str:
     """Replace entities by characters; unknown ones are kept."""
-    return _ENTITY.sub(lambda found: unescape(found[0]), text)
+    return _ENTITY.sub(lambda match: unescape(match[0]), text)

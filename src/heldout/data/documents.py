@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, repeat
@@ -18,6 +18,7 @@ import numpy as np
 
 from heldout.data.files import Reading, encoded
 from heldout.data.ids import Ids, as_id, distinct_ids
+from heldout.data.words import offsets_of
 from heldout.errors import FormatError, InputError
 from heldout.notes import Note, named_few
 
@@ -51,8 +52,7 @@ class TextBatch:
     @classmethod
     def of(cls, first: int, ids: Sequence[str], texts: Sequence[bytes]) -> TextBatch:
         """Join the texts of documents."""
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum(list(map(len, texts)), out=offsets[1:])
+        offsets = offsets_of(list(map(len, texts)))
         return cls(first, ids, np.frombuffer(b"".join(texts), np.uint8), offsets)
 
     def __len__(self) -> int:
@@ -64,8 +64,8 @@ class TextBatch:
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield id and text of each document."""
-        for place, one in enumerate(self.ids):
-            yield one, self.raw(place).decode()
+        for place, doc_id in enumerate(self.ids):
+            yield doc_id, self.raw(place).decode()
 
 
 class TextDigest:
@@ -77,13 +77,13 @@ class TextDigest:
     def add(self, batch: TextBatch) -> None:
         """Add the next batch."""
         ids, lengths, text = self._streams
-        ids.update("".join(f"{one}\0" for one in batch.ids).encode())
+        ids.update("".join(f"{doc_id}\0" for doc_id in batch.ids).encode())
         lengths.update(np.diff(batch.offsets).astype("<i8").tobytes())
         text.update(np.ascontiguousarray(batch.text[batch.offsets[0] : batch.offsets[-1]]).data)
 
     def hexdigest(self) -> str:
         """Return the hash of all batches so far."""
-        return hashlib.sha256(b"".join(one.digest() for one in self._streams)).hexdigest()
+        return hashlib.sha256(b"".join(stream.digest() for stream in self._streams)).hexdigest()
 
 
 class Documents(ABC):
@@ -122,7 +122,7 @@ class Documents(ABC):
     def word_counts(self) -> Ints:
         """Return the number of words, separated by white space, of each document."""
         raw = (batch.raw(place) for batch in self.batches() for place in range(len(batch)))
-        return np.fromiter((len(one.split()) for one in raw), np.int64)
+        return np.fromiter((len(text.split()) for text in raw), np.int64)
 
     @cached_property
     def digest(self) -> str:
@@ -191,16 +191,16 @@ class FileDocuments(Documents):
         firsts, empty = [], []
         for path in self._files:
             firsts.append(done + len(ids))
-            for one, text, offset, line in self._records(path, 0, self._reading):
+            for doc_id, text, offset, line in self._records(path, 0, self._reading):
                 if len(text) > room and ids:
                     yield TextBatch.of(done, ids, texts), offsets
                     done += len(ids)
                     ids, texts, offsets, room = [], [], [], size
-                if not one:
+                if not doc_id:
                     raise FormatError(f"{path}:{line}", "the document has an empty id")
                 if len(text) < 64 and not text.strip():  # a long text of blanks is implausible
-                    empty.append(one)
-                ids.append(one)
+                    empty.append(doc_id)
+                ids.append(doc_id)
                 texts.append(text)
                 offsets.append(offset)
                 room -= len(text)
@@ -212,8 +212,8 @@ class FileDocuments(Documents):
                 f"{self._files[0]}: no document has text in the fields {', '.join(fields)}"
             )
         self._first = np.array(firsts, np.int64)
-        told = f"empty documents: {len(empty)} ({named_few(empty, len(empty))})"
-        self.notes = (Note("empty-documents", told, "info", len(empty)),) if empty else ()
+        message = f"empty documents: {len(empty)} ({named_few(empty, len(empty))})"
+        self.notes = (Note("empty-documents", message, "info", len(empty)),) if empty else ()
         yield TextBatch.of(done, ids, texts), offsets
 
     def raw(self, number: int) -> bytes:
@@ -262,7 +262,7 @@ class PartDocuments(Documents):
         first = 0
         for batch in self._whole.batches(size):
             wanted = self._weights[batch.first : batch.first + len(batch)]
-            texts = [batch.raw(at) for at in np.repeat(np.arange(len(batch)), wanted).tolist()]
+            texts = [batch.raw(row) for row in np.repeat(np.arange(len(batch)), wanted).tolist()]
             if texts:
                 yield TextBatch.of(first, self.ids[first : first + len(texts)], texts)
             first += len(texts)
@@ -294,18 +294,20 @@ def documents_of(
     names, texts = text_pairs(given, "document", numbered=True)
     if not names:
         raise InputError("no documents were given")
-    raw = [encoded(text, f"document {one!r}") for one, text in zip(names, texts, strict=True)]
+    raw = [encoded(text, f"document {name!r}") for name, text in zip(names, texts, strict=True)]
     return MemoryDocuments(distinct_ids(names), raw)
 
 
 def text_pairs(given: Any, what: str, *, numbered: bool = False) -> tuple[list[str], list[str]]:
     """Return ids and texts, given as ``{id: text}`` or pairs, or as texts alone if `numbered`."""
     pairs = list(given.items() if isinstance(given, Mapping) else given)
-    if numbered and not isinstance(given, str) and all(isinstance(one, str) for one in pairs):
+    if numbered and not isinstance(given, str) and all(isinstance(text, str) for text in pairs):
         pairs = list(enumerate(pairs))
-    if any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
+    if any(
+        isinstance(pair, str) or not isinstance(pair, Sized) or len(pair) != 2 for pair in pairs
+    ):
         raise InputError(f"{what}: expected a mapping, or pairs of id and text")
-    for one, text in pairs:
+    for name, text in pairs:
         if not isinstance(text, str):
-            raise InputError(f"{what} {one!r}: the text is {type(text).__name__}, expected str")
-    return [as_id(one) for one, _ in pairs], [text for _, text in pairs]
+            raise InputError(f"{what} {name!r}: the text is {type(text).__name__}, expected str")
+    return [as_id(name) for name, _ in pairs], [text for _, text in pairs]

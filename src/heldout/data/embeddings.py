@@ -55,7 +55,7 @@ class Embeddings:
                 "expected one id per vector, in the same order"
             )
         self.name = name
-        self.ids = distinct_ids([as_id(one) for one in ids], f"ids of {name}")
+        self.ids = distinct_ids([as_id(given) for given in ids], f"ids of {name}")
         self.values = array
 
     def __len__(self) -> int:
@@ -71,15 +71,15 @@ class Embeddings:
 
     def rows(self, wanted: Sequence[str], what: str) -> Ints:
         """Return the rows of some ids, of `what` (in the plural); all must have a vector."""
-        found = self.ids.find(wanted)
-        missing = np.flatnonzero(found < 0)
+        rows = self.ids.find(wanted)
+        missing = np.flatnonzero(rows < 0)
         if len(missing):
-            few = [wanted[at] for at in missing[:1000].tolist()]
+            few = [wanted[place] for place in missing[:1000].tolist()]
             raise InputError(
                 f"{self.name} has no vector for {len(missing):,} of {len(wanted):,} {what}: "
                 f"{named_few(few, len(missing))}"
             )
-        return found
+        return rows
 
     def block(self, rows: Ints) -> NDArray[Any]:
         """Return the vectors of some rows in memory; raise an error if a number is not finite."""
@@ -131,4 +131,5 @@ def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
     if ids is None and not os.path.isfile(beside):
         raise InputError(f"{name}: its ids are missing: expected {beside}, with one id per line")
     source = open_source(ids or beside)
-    return Embeddings(decode_text(source.whole(), source.name).splitlines(), values, name)
+    lines = decode_text(source.whole(), source.name).removesuffix("\n").split("\n")
+    return Embeddings(lines, values, name)

@@ -74,7 +74,7 @@ def new_export(folder: str | os.PathLike[str], *, force: bool) -> AbstractContex
                 Argument("force", "True"),
                 ")",
             )
-        files = [one.name for one in target.rglob("*") if one.is_file()]
+        files = [file.name for file in target.rglob("*") if file.is_file()]
         strange = [name for name in files if not _EXPORTED.fullmatch(name)]
         if strange:
             raise InputError(
@@ -93,8 +93,8 @@ def _write(path: Path, lines: Iterable[str]) -> None:
 def _topics(queries: Queries) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield id, text, and description and narrative, if there are any, of each query."""
     others = {name: queries.fields[name] for name in _LABELS if name in queries.fields}
-    for place, (one, text) in enumerate(queries.pairs()):
-        yield one, text, {name: column[place] for name, column in others.items()}
+    for place, (query, text) in enumerate(queries.pairs()):
+        yield query, text, {name: column[place] for name, column in others.items()}
 
 
 def _write_beir(collection: Collection, folder: Path) -> None:
@@ -104,11 +104,10 @@ def _write_beir(collection: Collection, folder: Path) -> None:
         return json.dumps(record, ensure_ascii=False) + "\n"
 
     documents = collection.documents.pairs()
-    _write(folder / "corpus.jsonl", (line(_id=one, title="", text=text) for one, text in documents))
+    _write(folder / "corpus.jsonl", (line(_id=doc, title="", text=text) for doc, text in documents))
     topics = _topics(collection.queries)
-    _write(
-        folder / "queries.jsonl", (line(_id=one, text=text, **rest) for one, text, rest in topics)
-    )
+    lines = (line(_id=query, text=text, **rest) for query, text, rest in topics)
+    _write(folder / "queries.jsonl", lines)
     if len(collection.qrels):
         (folder / "qrels").mkdir()
         names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
@@ -120,14 +119,15 @@ def _write_trec(collection: Collection, folder: Path) -> None:
     _write(
         folder / "documents.trec",
         (
-            f"<DOC>\n<DOCNO>{_trec_id(one, 'document')}</DOCNO>\n<TEXT>\n"
+            f"<DOC>\n<DOCNO>{_trec_id(doc, 'document')}</DOCNO>\n<TEXT>\n"
             f"{escape(text, quote=False)}\n</TEXT>\n</DOC>\n"
-            for one, text in collection.documents.pairs()
+            for doc, text in collection.documents.pairs()
         ),
     )
     topics = []
-    for one, text, others in _topics(collection.queries):
-        parts = [f"<num> Number: {_trec_id(one, 'query')}", f"<title> {escape(text, quote=False)}"]
+    for query, text, others in _topics(collection.queries):
+        number = _trec_id(query, "query")
+        parts = [f"<num> Number: {number}", f"<title> {escape(text, quote=False)}"]
         parts += [f"{_LABELS[name]}:\n{escape(others[name], quote=False)}" for name in others]
         topics.append("<top>\n" + "\n\n".join(parts) + "\n\n</top>\n\n")
     _write(folder / "topics.txt", topics)
@@ -135,15 +135,15 @@ def _write_trec(collection: Collection, folder: Path) -> None:
         collection.qrels.write(folder / "qrels.txt")
 
 
-def _trec_id(one: str, what: str) -> str:
-    if re.search(r"\s", one):
+def _trec_id(name: str, what: str) -> str:
+    if re.search(r"\s", name):
         raise InputError(
-            f"the {what} id {one!r} has white space, which TREC files do not allow: export to BEIR "
-            "instead (",
+            f"the {what} id {name!r} has white space, which TREC files do not allow: export to "
+            "BEIR instead (",
             Argument("to", "'beir'"),
             ")",
         )
-    return escape(one, quote=False)
+    return escape(name, quote=False)
 
 
 def _write_lines(collection: Collection, folder: Path) -> None:
@@ -181,8 +181,9 @@ def _write_lines(collection: Collection, folder: Path) -> None:
 def write_map(path: Path, new: Iterable[str], original: Iterable[str]) -> None:
     """Write new and original ids; tabs, line ends and backslashes in ids are escaped as in JSON."""
 
-    def plain(one: str) -> str:
-        return json.dumps(one, ensure_ascii=False)[1:-1] if re.search(r"[\t\r\n\\]", one) else one
+    def plain(name: str) -> str:
+        is_plain = re.search(r"[\t\r\n\\]", name) is None
+        return name if is_plain else json.dumps(name, ensure_ascii=False)[1:-1]
 
     pairs = zip(new, original, strict=True)
     _write(path, chain([f"{MAP_HEAD}\n"], (f"{plain(a)}\t{plain(b)}\n" for a, b in pairs)))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.words import PADDING, Bytes
-from heldout.errors import Argument, FormatError, InputError, MissingExtraError
+from heldout.errors import Argument, FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BOM: Final = codecs.BOM_UTF8
 PIECE: Final = 1 << 20
 BLOCK: Final = 8 << 20
+HEAD: Final = 1 << 16  # bytes by which a format is recognized
 
 UTF16: Final = "this is UTF-16: convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8"
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -96,13 +97,10 @@ def _codec(compression: str) -> tuple[Callable[[bytes], bytes], Callable[[], Any
     if compression != "zstd":
         module = import_module(compression)
         return module.compress, getattr(module, f"{compression.upper()}Decompressor")
-    is_built_in = sys.version_info >= (3, 14)
-    try:
-        zstd = import_module("compression.zstd" if is_built_in else "zstandard")
-    except ImportError:
-        raise MissingExtraError("zstd files need a package: pip install zstandard") from None
-    if is_built_in:
+    if sys.version_info >= (3, 14):
+        zstd = import_module("compression.zstd")
         return zstd.compress, zstd.ZstdDecompressor
+    zstd = import_module("zstandard")
     return zstd.ZstdCompressor().compress, lambda: zstd.ZstdDecompressor().decompressobj()
 
 
@@ -144,14 +142,14 @@ def read_pieces(path: str, begin: int = 0, size: int = PIECE) -> Iterator[bytes]
             begin = max(0, begin - len(piece))
 
 
-def read_head(path: str, size: int = 1 << 16) -> bytes:
+def read_head(path: str) -> bytes:
     """Return the first bytes of a file, decompressed, without a byte order mark."""
     head = b""
-    for piece in read_pieces(path, size=size):
+    for piece in read_pieces(path, size=HEAD):
         head += piece
-        if len(head) >= size:
+        if len(head) >= HEAD:
             break
-    return head[:size].removeprefix(BOM)
+    return head[:HEAD].removeprefix(BOM)
 
 
 # A text at hand
@@ -177,7 +175,7 @@ class Source:
             raise InputError(f"{self.name} became shorter while it was read: read it again")
         return content
 
-    def head(self, length: int = 1 << 16) -> bytes:
+    def head(self, length: int = HEAD) -> bytes:
         """Return the first bytes of the text."""
         return self.read(0, min(self.size, length))
 
@@ -193,10 +191,10 @@ class Source:
         np.empty(31 << 20, np.uint8)
         cuts, step = [0], 1 << 12
         while cuts[-1] < self.size:
-            end, found = cuts[-1] + PIECE, -1
-            while end < self.size and found < 0:
-                found = self.read(end, min(end + step, self.size)).find(b"\n")
-                end += step if found < 0 else found + 1
+            end, newline = cuts[-1] + PIECE, -1
+            while end < self.size and newline < 0:
+                newline = self.read(end, min(end + step, self.size)).find(b"\n")
+                end += step if newline < 0 else newline + 1
             cuts.append(min(end, self.size))
         return list(pairwise(cuts))
 
@@ -209,8 +207,8 @@ class Source:
 
     def first_line(self) -> bytes:
         """Return the first line that is neither empty nor a comment."""
-        found = _FIRST_LINE.search(self.head(1 << 20))
-        return found[0] if found else b""
+        match = _FIRST_LINE.search(self.head(1 << 20))
+        return match[0] if match else b""
 
     def place(self, offset: int) -> str:
         """Return ``file:line`` of byte `offset`."""
@@ -325,22 +323,22 @@ def text_lines(path: str, reading: Reading) -> Iterator[tuple[int, str]]:
 
 def decode_text(content: bytes, name: str, line: int = 1, encoding: str = "") -> str:
     """Decode whole lines from number `line`; by default UTF-8 without zero bytes."""
-    at = -1 if encoding else content.find(0)
+    place = -1 if encoding else content.find(0)
     reason: tuple[str | Argument, ...] = ("not a text file (byte 0x00)",)
     try:
-        if at < 0:
+        if place < 0:
             return content.decode(encoding or "utf-8")
     except UnicodeDecodeError as error:
-        at = error.start
+        place = error.start
         other = "latin-1" if encoding == "utf-8" else "utf-8"
-        reason = (f"byte 0x{content[at]:02x} is not {error.encoding.upper()}: ",)
+        reason = (f"byte 0x{content[place]:02x} is not {error.encoding.upper()}: ",)
         if encoding:
             reason += ("name the encoding of the file (", Argument("encoding", repr(other)), ")")
         else:
             reason += ("convert it, for example with iconv -f latin1 -t utf-8",)
     if content.startswith(UTF16_MARKS):
         reason = (UTF16,)
-    line += content.count(b"\n", 0, at)
+    line += content.count(b"\n", 0, place)
     raise FormatError(f"{name}:{line}", *reason)
 
 
@@ -372,11 +370,11 @@ def parse_json(text: str, name: str, line: int = 1, pairs_hook: Any = None) -> A
 
 def json_object(text: str, name: str, line: int) -> dict[str, Any]:
     """Parse the JSON object in a line."""
-    found = parse_json(text, name, line)
-    if not isinstance(found, dict):
+    value = parse_json(text, name, line)
+    if not isinstance(value, dict):
         place = f"{name}:{line}"
-        raise FormatError(place, f"expected a JSON object, found {type(found).__name__}")
-    return found
+        raise FormatError(place, f"expected a JSON object, found {type(value).__name__}")
+    return value
 
 
 def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
@@ -397,9 +395,9 @@ def toml_text(values: dict[str, Any]) -> str:
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
-            return {str(name): plain(one) for name, one in value.items() if one is not None}
+            return {str(name): plain(item) for name, item in value.items() if item is not None}
         if isinstance(value, list | tuple):
-            return [plain(one) for one in value]
+            return [plain(item) for item in value]
         return os.fspath(value) if isinstance(value, os.PathLike) else value
 
     return tomli_w.dumps(plain(values))

@@ -80,7 +80,7 @@ def is_frame(given: object) -> bool:
 
 def is_nested(given: object) -> bool:
     """Return whether this is a mapping of mappings, as in ``{query: {document: number}}``."""
-    return isinstance(given, Mapping) and all(isinstance(one, Mapping) for one in given.values())
+    return isinstance(given, Mapping) and all(isinstance(row, Mapping) for row in given.values())
 
 
 def frame_columns(frame: Frame, name: str) -> dict[str, list[Any]]:

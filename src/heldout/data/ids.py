@@ -51,7 +51,7 @@ class Ids(Sequence[str]):
             strings, encoded = series, encode_ids([series.str.join("").item()])
             lengths = series.str.len_bytes().to_numpy().astype(np.int64)
         else:
-            strings = [one if isinstance(one, str) else as_id(one) for one in ids]
+            strings = [given if isinstance(given, str) else as_id(given) for given in ids]
             encoded = encode_ids(strings)
             lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
         data = np.frombuffer(b"".join([*encoded, bytes(PADDING)]), np.uint8)
@@ -62,28 +62,23 @@ class Ids(Sequence[str]):
         return cls((), texts, hash_fields(data, starts, lengths))
 
     @classmethod
-    def numbered(cls, size: int) -> Ids:
-        """Return the ids 0, 1 and so on."""
-        width = 1 if size <= 10**8 else 3
-        raw = np.arange(size).astype(f"S{8 * width}").view("<u8").reshape(-1, width)
-        return cls(tuple(np.ascontiguousarray(raw.T, np.uint64)))
-
-    @classmethod
-    def stack(cls, columns: Sequence[Ids]) -> Ids:
+    def stack(cls, parts: Sequence[Ids]) -> Ids:
         """Return several one after another."""
-        if len(columns) < 2:
-            return columns[0] if columns else cls.of([])
-        if any(one.texts is not None for one in columns):
+        if len(parts) < 2:
+            return parts[0] if parts else cls.of([])
+        if any(part.texts is not None for part in parts):
             texts = [
-                np.array(one.tolist(), np.dtypes.StringDType()) if one.texts is None else one.texts
-                for one in columns
+                np.array(part.tolist(), np.dtypes.StringDType())
+                if part.texts is None
+                else part.texts
+                for part in parts
             ]
-            hashes = [one.hashes() for one in columns]
+            hashes = [part.hashes() for part in parts]
             return cls((), np.concatenate(texts), np.concatenate(hashes))
-        width = max(len(one.words) for one in columns)
+        width = max(len(part.words) for part in parts)
         padded = [
-            (*one.words, *[np.zeros(len(one), np.uint64)] * (width - len(one.words)))
-            for one in columns
+            (*part.words, *[np.zeros(len(part), np.uint64)] * (width - len(part.words)))
+            for part in parts
         ]
         return cls(tuple(map(np.concatenate, zip(*padded, strict=True))))
 
@@ -126,7 +121,7 @@ class Ids(Sequence[str]):
         if self.texts is not None:
             return [str(text) for text in self.texts]
         raw = np.stack(self.words, axis=1).astype("<u8", copy=False)
-        return [one.decode() for one in raw.view(f"S{8 * len(self.words)}").ravel().tolist()]
+        return [name.decode() for name in raw.view(f"S{8 * len(self.words)}").ravel().tolist()]
 
     def take(self, rows: NDArray[np.integer] | slice) -> Ids:
         """Return the ids at `rows`."""
@@ -218,7 +213,7 @@ class Ids(Sequence[str]):
 
     def find(self, wanted: Sequence[str]) -> Ints:
         """Return the numbers of some ids; -1 for unknown ids."""
-        found = np.full(len(wanted), -1, np.int64)
+        numbers_of = np.full(len(wanted), -1, np.int64)
         sought = Ids.of(wanted)
         hashes, (ordered, order) = sought.hashes(), self._by_hash()
         places = np.searchsorted(ordered, hashes)
@@ -228,10 +223,10 @@ class Ids(Sequence[str]):
             left = left[ordered[places[left]] == hashes[left]]
             numbers = order[places[left]]
             same = sought.same(left, self, numbers)
-            found[left[same]] = numbers[same]
+            numbers_of[left[same]] = numbers[same]
             left = left[~same]
             places[left] += 1
-        return found
+        return numbers_of
 
     def first_duplicate(self) -> tuple[int, int] | None:
         """Return the numbers of two equal ids, or None."""
@@ -298,14 +293,14 @@ def respell(ids: Sequence[str], like: Sequence[str]) -> Sequence[str]:
     if not ids or not like or not all(map(is_float, floats)) or any(map(is_float, others)):
         return ids
     if floats is ids:
-        return [one[:-2] for one in ids]
-    return [f"{one}.0" if one.isdigit() else one for one in ids]
+        return [name[:-2] for name in ids]
+    return [f"{name}.0" if name.isdigit() else name for name in ids]
 
 
 def encode_ids(ids: Collection[str]) -> list[bytes]:
     """Return ids as UTF-8; raise an error for ids that are not valid."""
     try:
-        encoded = [one.encode() for one in ids]
+        encoded = [name.encode() for name in ids]
     except UnicodeEncodeError as error:
         raise InputError(f"id {error.object!r} is not valid Unicode") from None
     if b"\0" in b"".join(encoded):

@@ -106,12 +106,12 @@ def _common(name: str, table: Table) -> dict[str, Any]:
         column = table.find(role)
         if column is not None:
             fields[key] = tuple(table.labels(column, role))
-    run = next((one for one in table.names if one.lower() == "run"), None)
+    run = next((name for name in table.names if name.lower() == "run"), None)
     if run not in {None, table.find("predictor")} and all(map(cell_text, table.columns[str(run)])):
         # An experiment may have repeated its splits, its runs, or both.
         repeats = fields["repeats"] or ("0",) * len(units)
         runs = table.labels(str(run), "run")
-        fields["repeats"] = tuple(f"{one}/{two}" for one, two in zip(repeats, runs, strict=True))
+        fields["repeats"] = tuple(map("/".join, zip(repeats, runs, strict=True)))
     if len(set(fields["repeats"])) <= 1:
         fields["repeats"] = ()
     column = table.find("weight")
@@ -134,7 +134,7 @@ def _classes(
         table.need("prediction", "predictions, or scores (prob_CLASS, score_CLASS, probability)")
     column = table.find("prediction")
     guesses = Labels([], truth.codes) if column is None else table.codes(column, "prediction")
-    named = [positive if one == POSITIVE else one for one in columns]
+    named = [positive if label == POSITIVE else label for label in columns]
     classes = class_order(filter(None, [*truth.names, *guesses.names, *named]))
     # A class that was unseen in training has probability 0.
     unseen = sorted(set(truth.names) - set(columns)) if set(columns) - {POSITIVE} else []
@@ -145,11 +145,11 @@ def _classes(
             f"{named_few(truth.names, len(truth.names), 3)}: use the same names, and one column "
             "per class"
         )
-    at = positive_number(classes, positive) if columns and len(classes) == 2 else None
-    scores = _score_matrix(table, columns, classes, at, probable) if columns else None
+    number = positive_number(classes, positive) if columns and len(classes) == 2 else None
+    scores = _score_matrix(table, columns, classes, number, probable) if columns else None
     predicted = None if column is None else _in_order(guesses, classes)
     if threshold is not None or (column is None and (probable or POSITIVE not in columns)):
-        if scores is None or (threshold is not None and (at is None or math.isnan(threshold))):
+        if scores is None or (threshold is not None and (number is None or math.isnan(threshold))):
             raise InputError(
                 f"{table.source}: ",
                 Argument("threshold", f"{threshold:g}"),
@@ -157,7 +157,7 @@ def _classes(
                 f"{len(classes)} classes {'without' if scores is None else 'with'} scores), and "
                 "has to be a number",
             )
-        predicted = _decided(scores, at, threshold)
+        predicted = _decided(scores, number, threshold)
     return ClassPredictions(
         classes=classes,
         truth=_in_order(truth, classes),
@@ -180,40 +180,40 @@ def _score_columns(table: Table, true: str) -> tuple[dict[str, str], bool]:
     # Cells of Parquet and JSON may be True or 1.0, which are the classes true and 1, while column
     # names that Python has written end in True and 1.0.
     kinds = set(map(type, table.columns[true]))
-    found = []
+    scored = []
     for name, cells in table.columns.items():
-        prefix = next((one for one in OF_CLASSES if name.lower().startswith(one)), "")
+        prefix = next((start for start in OF_CLASSES if name.lower().startswith(start)), "")
         if prefix and name.lower() != prefix and any(map(cell_text, cells)):
             label = name[len(prefix) :]
             if bool in kinds and label in {"True", "False"}:
                 label = label.lower()
             elif float in kinds:
                 label = label.removesuffix(".0")
-            found.append((label, name, OF_CLASSES[prefix]))
-    columns = {label: name for label, name, _ in found}
-    if len({probable for *_, probable in found}) > 1 or len(columns) < len(found):
+            scored.append((label, name, OF_CLASSES[prefix]))
+    columns = {label: name for label, name, _ in scored}
+    if len({probable for *_, probable in scored}) > 1 or len(columns) < len(scored):
         raise InputError(
-            f"{table.source}: columns {', '.join(name for _, name, _ in found)} mix scores and "
+            f"{table.source}: columns {', '.join(name for _, name, _ in scored)} mix scores and "
             "probabilities: keep one kind, with one column per class"
         )
     single = table.find("probability") or table.find("class score")
     if not columns and single is not None:
         return {POSITIVE: single}, single == table.find("probability")
-    return columns, any(probable for *_, probable in found)
+    return columns, any(probable for *_, probable in scored)
 
 
 def _score_matrix(
     table: Table,
     columns: Mapping[str, str],
     classes: tuple[str, ...],
-    at: int | None,
+    number: int | None,
     probable: bool,
 ) -> Floats:
     """Return the scores of all classes: 0 without a column, or the opposite of a single one."""
     scores = np.zeros((len(table), len(classes)))
     if POSITIVE in columns:
         column = columns[POSITIVE]
-        if at is None:
+        if number is None:
             raise InputError(
                 f"{table.source}: column {column} is for two classes, found {len(classes)} "
                 f"({named_few(classes, len(classes))}): give prob_CLASS or score_CLASS for each "
@@ -222,7 +222,7 @@ def _score_matrix(
                 ")",
             )
         values = table.numbers(column, column)
-        scores[:, at], scores[:, 1 - at] = values, 1 - values if probable else -values
+        scores[:, number], scores[:, 1 - number] = values, 1 - values if probable else -values
     else:
         for label, column in columns.items():
             scores[:, classes.index(label)] = table.numbers(column, column)
@@ -239,19 +239,19 @@ def _score_matrix(
     return scores
 
 
-def _decided(scores: Floats, at: int | None, threshold: float | None) -> Ints:
+def _decided(scores: Floats, number: int | None, threshold: float | None) -> Ints:
     """Return the class with the highest score; ties go to the first, or to the positive of two."""
-    if at is None:
+    if number is None:
         return np.asarray(np.argmax(scores, axis=1), np.int64)
-    least = scores[:, 1 - at] if threshold is None else threshold
-    return np.where(scores[:, at] >= least, at, 1 - at)
+    least = scores[:, 1 - number] if threshold is None else threshold
+    return np.where(scores[:, number] >= least, number, 1 - number)
 
 
 def _class_notes(
     name: str, truth: Labels, guesses: Labels, unseen: list[str], is_decided: bool
 ) -> Iterator[Note]:
     if unseen:
-        count = np.isin(truth.codes, [truth.names.index(one) for one in unseen]).sum()
+        count = np.isin(truth.codes, [truth.names.index(label) for label in unseen]).sum()
         yield Note(
             "no-column",
             f"{name}: {count} {'unit is' if count == 1 else 'units are'} of a class without a "
@@ -262,7 +262,7 @@ def _class_notes(
         lacking = "give the lowest score of a positive prediction as threshold"
         yield Note("no-predictions", f"{name} has scores but no predictions: {lacking}")
     if guesses.names and not set(guesses.names) & set(truth.names):
-        wrong, right = (named_few(sorted(one.names), 9, 3) for one in (guesses, truth))
+        wrong, right = (named_few(sorted(labels.names), 9, 3) for labels in (guesses, truth))
         text = f"{name} predicts none of the true classes (predicted: {wrong}; true: {right})"
         yield Note("wrong-classes", f"{text}: use the same names")
 
@@ -289,7 +289,7 @@ def as_predictions(
 ) -> list[Any]:
     """Return predictions in any form that `heldout.evaluate` accepts as one object per system."""
     several = listed(given)
-    if several and all(isinstance(one, ClassPredictions | NumberPredictions) for one in several):
+    if several and all(isinstance(own, ClassPredictions | NumberPredictions) for own in several):
         return several
     if truth is None:
         if not several or not all(map(is_path, several)):
@@ -300,7 +300,8 @@ def as_predictions(
         units = set(map(as_id, truth)) if isinstance(truth, Mapping) else None
         is_named = isinstance(given, Mapping) and set(map(as_id, given)) != units
         named = given if is_named else {"system": given}
-        tables = [(str(name), _table(str(name), truth, one, task)) for name, one in named.items()]
+        own = {str(name): values for name, values in named.items()}
+        tables = [(name, _table(name, truth, values, task)) for name, values in own.items()]
     if task == "regression":
         return [_numbers(name, table) for name, table in tables]
     return [_classes(name, table, positive, threshold) for name, table in tables]
@@ -361,9 +362,9 @@ def detect_task(paths: Sequence[str | os.PathLike[str]]) -> str:
     table.need("unit", "unit ids")
     cells = [cell for name in (true, guess) if name is not None for cell in table.columns[name]]
     numbers = {number_of(str(cell).strip()) for cell in set(cells)}
-    if any(math.isnan(one) for one in numbers):
+    if any(math.isnan(number) for number in numbers):
         return "classification"
-    if guess is not None and any(not one.is_integer() for one in numbers):
+    if guess is not None and any(not number.is_integer() for number in numbers):
         return "regression"
     if is_scored or len(numbers) <= 2:  # integers may be classes or numbers
         return "classification"

@@ -34,15 +34,15 @@ class _Predictions:
 
     def select(self, rows: Sequence[int] | Ints) -> Self:
         """Return the predictions for some units."""
-        at = np.asarray(rows, np.int64)
+        places = np.asarray(rows, np.int64)
         chosen: dict[str, Any] = {}
         columns = "units folds groups repeats truth predicted scores weights"
         for name in columns.split():
             column = getattr(self, name, None)
             if isinstance(column, np.ndarray):
-                chosen[name] = column[at]
+                chosen[name] = column[places]
             elif column:
-                chosen[name] = tuple(map(column.__getitem__, at.tolist()))
+                chosen[name] = tuple(map(column.__getitem__, places.tolist()))
         return replace(self, **chosen)  # type: ignore[type-var]
 
 
@@ -170,8 +170,8 @@ def class_order(names: Iterable[str]) -> tuple[str, ...]:
 
 def one_set_of_classes(several: Sequence[ClassPredictions]) -> list[ClassPredictions]:
     """Return the same predictions, each with the classes of all of them."""
-    classes = class_order(name for one in several for name in one.classes)
-    return [_with_classes(one, classes) for one in several]
+    classes = class_order(name for system in several for name in system.classes)
+    return [_with_classes(system, classes) for system in several]
 
 
 def _with_classes(given: ClassPredictions, classes: tuple[str, ...]) -> ClassPredictions:

@@ -58,17 +58,17 @@ def docstrings(package: str) -> Iterator[tuple[str, str]]:
     """Yield every public dotted name of a package with the docstring of what it names."""
     for module in _modules(package):
         for name in _public_names(module):
-            found = None
+            value = None
             with suppress(Exception):  # deprecated names may raise anything
-                found = getattr(module, name)
-            if found is None or isinstance(found, ModuleType):
+                value = getattr(module, name)
+            if value is None or isinstance(value, ModuleType):
                 continue
             path = f"{module.__name__}.{name}"
-            yield from _documented(path, found)
-            if inspect.isclass(found) and _belongs(found, package):
-                for member in sorted(vars(found)):
+            yield from _documented(path, value)
+            if inspect.isclass(value) and _belongs(value, package):
+                for member in sorted(vars(value)):
                     if not member.startswith("_"):
-                        static = inspect.getattr_static(found, member, None)
+                        static = inspect.getattr_static(value, member, None)
                         yield from _documented(f"{path}.{member}", static)
 
 
@@ -79,10 +79,10 @@ def _modules(name: str) -> Iterator[ModuleType]:
     except Exception:  # noqa: BLE001 - a module may need packages that are not installed
         return
     yield module
-    below = {one.name for one in pkgutil.iter_modules(getattr(module, "__path__", ()))}
-    for one in sorted(below):
-        if not _SKIPPED.fullmatch(one):
-            yield from _modules(f"{name}.{one}")
+    below = {child.name for child in pkgutil.iter_modules(getattr(module, "__path__", ()))}
+    for child in sorted(below):
+        if not _SKIPPED.fullmatch(child):
+            yield from _modules(f"{name}.{child}")
 
 
 def _public_names(module: ModuleType) -> list[str]:
@@ -92,23 +92,23 @@ def _public_names(module: ModuleType) -> list[str]:
     package = module.__name__.partition(".")[0]
     members = vars(module).items()
     return sorted(
-        name for name, found in members if not name.startswith("_") and _belongs(found, package)
+        name for name, value in members if not name.startswith("_") and _belongs(value, package)
     )
 
 
-def _belongs(found: Any, package: str) -> bool:
-    home = getattr(found, "__module__", None)
+def _belongs(value: Any, package: str) -> bool:
+    home = getattr(value, "__module__", None)
     return isinstance(home, str) and home.partition(".")[0] == package
 
 
-def _documented(path: str, found: Any) -> Iterator[tuple[str, str]]:
+def _documented(path: str, value: Any) -> Iterator[tuple[str, str]]:
     text = None
     with suppress(Exception):
-        text = found.__doc__
+        text = value.__doc__
     if not isinstance(text, str):
         return
-    inherited = type(found).__doc__
-    if not inspect.isclass(found) and isinstance(inherited, str) and inherited:
+    inherited = type(value).__doc__
+    if not inspect.isclass(value) and isinstance(inherited, str) and inherited:
         text = "" if text.endswith(inherited) else text  # a value shows that of its type
     # SciPy draws some of its examples when it is imported, and marks them.
     text = _MAY_VARY.sub("", _ADDRESS.sub("", inspect.cleandoc(text))).strip()
@@ -161,8 +161,8 @@ def _without_see_also(lines: list[str]) -> tuple[list[str], tuple[str, ...]]:
             kept.append(line)
         elif not line[:1].isspace():  # names stand before the colon
             listed = re.split(r"\s:(?:\s|$)|:$|:\s", line, maxsplit=1)[0]
-            names = (_REFERENCE.match(one.strip().rstrip(".")) for one in listed.split(","))
-            related += [one[1] for one in names if one]
+            matches = (_REFERENCE.match(name.strip().rstrip(".")) for name in listed.split(","))
+            related += [match[1] for match in matches if match]
     return kept, tuple(dict.fromkeys(related))
 
 
@@ -183,23 +183,23 @@ def _around_summary(text: str) -> tuple[str, str, str]:
 def build_pydocs(named: Iterable[tuple[str, str]], name: str = "pydocs") -> Collection:
     """Build the collection from pairs of dotted name and docstring."""
     objects = _share(named)
-    parts = {one: parse_docstring(text) for one, (text, _) in objects.items()}
-    home = {alias: one for one, (_, aliases) in objects.items() for alias in aliases}
+    parts = {key: parse_docstring(text) for key, (text, _) in objects.items()}
+    home = {alias: key for key, (_, aliases) in objects.items() for alias in aliases}
     related = {
-        one: sorted(_resolve(objects[one][1], part.related, home) - {one})
-        for one, part in parts.items()
+        key: sorted(_resolve(objects[key][1], part.related, home) - {key})
+        for key, part in parts.items()
     }
     asking = _queries(parts, related)
     # An object whose docstring is a summary alone, used as a query, has no document.
     documents = {
-        one: text
-        for one, part in parts.items()
+        key: text
+        for key, part in parts.items()
         if (text := part.rest if part.summary.casefold() in asking else part.whole)
     }
     queries, qrels = {}, {}
     for asked in asking.values():
-        own = [one for one in asked if one in documents]
-        others = {other for one in asked for other in related[one] if other in documents}
+        own = [key for key in asked if key in documents]
+        others = {other for key in asked for other in related[key] if other in documents}
         queries[own[0]] = parts[own[0]].summary
         qrels[own[0]] = dict.fromkeys(own, 2) | dict.fromkeys(sorted(others.difference(own)), 1)
     return Collection(documents, queries, qrels, name=name)
@@ -208,13 +208,13 @@ def build_pydocs(named: Iterable[tuple[str, str]], name: str = "pydocs") -> Coll
 def _queries(parts: Mapping[str, Parts], related: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return the summaries used as queries, with all objects that have them."""
     same: dict[str, list[str]] = {}
-    for one, part in parts.items():
+    for key, part in parts.items():
         if len(part.summary.split()) in WORDS:
-            same.setdefault(part.summary.casefold(), []).append(one)
+            same.setdefault(part.summary.casefold(), []).append(key)
     return {  # one of the objects has more text than its summary, and names related objects
         summary: objects
         for summary, objects in same.items()
-        if any(parts[one].rest and related[one] for one in objects)
+        if any(parts[key].rest and related[key] for key in objects)
     }
 
 
@@ -232,21 +232,21 @@ def _share(named: Iterable[tuple[str, str]]) -> dict[str, tuple[str, list[str]]]
 
 def _resolve(names: list[str], related: Iterable[str], home: Mapping[str, str]) -> set[str]:
     """Return the objects that names refer to, looked up in the innermost module first."""
-    found = set()
+    objects = set()
     for wanted in related:
         for name in names:
             parents = name.split(".")[:-1]
             tried = [".".join([*parents[:depth], wanted]) for depth in range(len(parents), -1, -1)]
-            hit = next((one for one in tried if one in home), None)
-            if hit is not None:
-                found.add(home[hit])
+            known = next((path for path in tried if path in home), None)
+            if known is not None:
+                objects.add(home[known])
                 break
-    return found
+    return objects
 
 
 def pydocs_folder() -> tuple[str, Path, tuple[Note, ...]]:
     """Return name and folder of the collection, built once from the installed packages."""
-    versions = (f"{one}-{metadata.version(one)}" for one in PACKAGES)
+    versions = (f"{package}-{metadata.version(package)}" for package in PACKAGES)
     name = "-".join(["pydocs", *versions])
     python = f"py{sys.version_info[0]}.{sys.version_info[1]}"
     folder = cache_folder() / f"{name}-{python}-v{VERSION}"

@@ -15,7 +15,7 @@ from heldout.data.frames import Library, frame_of
 from heldout.data.ids import Ids, repeats
 from heldout.data.run_files import nested, read_rows, refuse_duplicate, write_rows
 from heldout.data.trec import qrels_lines
-from heldout.data.words import Ints, Words, query_keys
+from heldout.data.words import Ints, Words, offsets_of, query_keys
 from heldout.errors import InputError
 from heldout.notes import count_of, named_few
 
@@ -107,7 +107,7 @@ class Qrels:
         """
         if isinstance(given, Qrels) and not more:
             return given
-        parts = [read_rows(one, "grade", subtopics=subtopics) for one in (given, *more)]
+        parts = [read_rows(source, "grade", subtopics=subtopics) for source in (given, *more)]
         names = tuple(sorted({name for part in parts for name in part.queries}, key=str.encode))
         numbers = {name: number for number, name in enumerate(names)}
         codes = np.concatenate(
@@ -115,6 +115,11 @@ class Qrels:
         )
         docs = Ids.stack([part.docs for part in parts])
         topics = [name for part in parts for name in part.subtopics or ()]
+        if 0 < len(topics) < len(codes):
+            raise InputError(
+                "subtopics: some judgements have none, such as {query: {document: grade}}: give a "
+                "frame or a file with a column of subtopics"
+            )
         if topics:  # by document id, so that ties in ideal lists are those of ndeval
             order = docs.order(np.arange(len(codes)), codes, descending=True)
             topics = [topics[row] for row in order.tolist()]
@@ -162,7 +167,7 @@ class Qrels:
             return self
         counts = np.bincount(self.query_of_row()[rows], minlength=len(self.queries))
         staying = np.flatnonzero(counts)
-        offsets = np.concatenate(([0], np.cumsum(counts[staying]))).astype(np.int64)
+        offsets = offsets_of(counts[staying])
         names = tuple(self.queries[number] for number in staying.tolist())
         by_subtopic = None if self.subtopics is None else self.subtopics.take(rows)
         return Qrels(names, offsets, self.docs.take(rows), self.grades[rows], subtopics=by_subtopic)

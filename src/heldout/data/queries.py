@@ -80,19 +80,19 @@ class Queries:
 
     def by_field(self, name: str) -> Queries:
         """Return the same queries with the text of another field, or of several joined by ``+``."""
-        wanted = [one.strip() for one in name.split("+")]
-        unknown = [one for one in wanted if one not in self.fields]
+        wanted = [field.strip() for field in name.split("+")]
+        unknown = [field for field in wanted if field not in self.fields]
         if unknown:
             raise InputError(
                 f"the queries have no field {unknown[0]!r}; they have "
                 f"{', '.join(self.fields) or 'one text each'}"
             )
-        columns = zip(*(self.fields[one] for one in wanted), strict=True)
+        columns = zip(*(self.fields[field] for field in wanted), strict=True)
         return Queries(self.ids, (" ".join(filter(None, parts)) for parts in columns), self.fields)
 
     def notes(self) -> list[Note]:
         """Return a note about queries without text, if there are any."""
-        empty = [one for one, text in self.pairs() if not text.strip()]
+        empty = [query_id for query_id, text in self.pairs() if not text.strip()]
         message = f"queries without text: {len(empty)} ({named_few(empty, len(empty))})"
         return [Note("empty-queries", message, count=len(empty))] if empty else []
 
@@ -108,17 +108,17 @@ def read_queries(
     """Read queries; `first_line` is the first id for a file without ids, None: it must have ids."""
     lines: dict[str, int] = {}
     contents = []
-    for line, one, fields in _rows(path, reading, first_line):
+    for line, query_id, fields in _rows(path, reading, first_line):
         where = f"{path}:{line}"
-        if one in lines:
+        if query_id in lines:
             raise FormatError(
                 where,
-                f"the query id {one!r} appears twice (first in line {lines[one]}): keep one of "
-                "them",
+                f"the query id {query_id!r} appears twice (first in line {lines[query_id]}): keep "
+                "one of them",
             )
-        if not one:
+        if not query_id:
             raise FormatError(where, "the query has an empty id")
-        lines[one] = line
+        lines[query_id] = line
         contents.append(fields)
     if not lines:
         raise InputError(f"{path}: no queries found")
@@ -158,14 +158,14 @@ def _named_rows(path: str, rows: Iterable[tuple[int, dict[str, Any]]]) -> Iterat
     """Yield JSON objects or rows of a table; the text to search for is the title."""
     for line, row in rows:
         where = f"{path}:{line}"
-        one = json_id(row, ID_NAMES, where)
+        query_id = json_id(row, ID_NAMES, where)
         texts = {name: text or "" for name, text in row.items() if isinstance(text, str | None)}
         main = needed(texts, _TEXTS, "text", where)
         fields = {"title": texts.pop(main)}
         for name, text in texts.items():
             if name not in ID_NAMES:
                 fields.setdefault(_OTHERS.get(name, name), text)
-        yield line, one, fields
+        yield line, query_id, fields
 
 
 # TREC topics: <top> with unclosed fields, or <topic number="…"> with closed ones
@@ -183,17 +183,17 @@ _NAMES: Final = {"query": "title", "question": "description", "number": "num", *
 
 def _topics(text: str, path: str) -> Iterator[QueryRow]:
     """Yield the topics in a text."""
-    for found in _TOPIC.finditer(text):
-        line = 1 + text.count("\n", 0, found.start())
-        _, attributes, body, end = found.groups("")
+    for match in _TOPIC.finditer(text):
+        line = 1 + text.count("\n", 0, match.start())
+        _, attributes, body, end = match.groups("")
         if not end:
             raise FormatError(f"{path}:{line}", "the topic that begins here is not closed")
         fields = _fields(COMMENT.sub("", body))
         attribute = _NUMBER.search(attributes)
-        one = attribute[1].strip() if attribute else fields.pop("num", "")
-        if not one:
+        query_id = attribute[1].strip() if attribute else fields.pop("num", "")
+        if not query_id:
             raise FormatError(f"{path}:{line}", "the topic has no number")
-        yield line, one, fields
+        yield line, query_id, fields
 
 
 def _fields(body: str) -> dict[str, str]:

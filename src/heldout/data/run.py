@@ -239,8 +239,8 @@ def as_runs(given: Any) -> list[Any]:
     """Return a list of inputs of `Run.of`; ``{name: run}`` names the runs."""
     if isinstance(given, Mapping):
         # The ranked list of one query is not nested.
-        lists = [one for one in given.values() if isinstance(one, Mapping)]
-        is_named = given and all(one and is_nested(one) for one in lists)
+        lists = [inner for inner in given.values() if isinstance(inner, Mapping)]
+        is_named = given and all(inner and is_nested(inner) for inner in lists)
         return list(given.items()) if is_named else [given]
     if isinstance(given, (Run, str, os.PathLike)) or is_frame(given):
         return [given]

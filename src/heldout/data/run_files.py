@@ -55,21 +55,21 @@ def read_rows(given: Any, number: str, *, subtopics: bool = False) -> Rows:
     records = list(given) if isinstance(given, Iterable) else []
     if records and all(map(is_record, records)):
         names = ("query_id", "doc_id", field, *(("iteration",) if subtopics else ()))
-        columns = {name: [getattr(one, name) for one in records] for name in names}
+        columns = {name: [getattr(record, name) for record in records] for name in names}
         return _of_table(Table.of(columns, what), number, subtopics)
     content = given.to_dict() if callable(getattr(given, "to_dict", None)) else given  # ranx
     is_mapping = isinstance(content, Mapping)
     if is_nested(content):  # which has no subtopics
         rows = _of_table(_nested_table(content, what, number), number, subtopics=False)
-    elif is_mapping and all(isinstance(one, Iterable) for one in content.values()):
+    elif is_mapping and all(isinstance(cells, Iterable) for cells in content.values()):
         columns = {str(name): list(cells) for name, cells in content.items()}
         rows = _of_table(Table.of(columns, what), number, subtopics)
     else:
-        found = f"an object of type {type(given).__name__}"
+        kind_given = f"an object of type {type(given).__name__}"
         raise InputError(
             f"{what}: expected {kind}, {{query: {{document: {number}}}}}, a pandas or Polars frame "
             f"with columns such as query_id, doc_id, {field}, or the path of a file, got "
-            f"{'a mapping whose values are not mappings' if is_mapping else found}"
+            f"{'a mapping whose values are not mappings' if is_mapping else kind_given}"
         )
     name = getattr(given, "name", None)
     return rows._replace(name=name) if isinstance(name, str) else rows
@@ -135,8 +135,8 @@ def _of_table(table: Table, number: str, subtopics: bool) -> Rows:
         )
 
     def places(query: str, doc: str) -> list[str]:
-        found = zip(table.labels(picked["query"], ""), table.labels(picked["doc"], ""), strict=True)
-        return [table.place(row) for row, pair in enumerate(found) if pair == (query, doc)]
+        pairs = zip(table.labels(picked["query"], ""), table.labels(picked["doc"], ""), strict=True)
+        return [table.place(row) for row, pair in enumerate(pairs) if pair == (query, doc)]
 
     names = table.labels(picked["subtopic"], "subtopic") if subtopics else None
     return Rows(table.source, queries, codes, docs, values, places, subtopics=names)
@@ -161,14 +161,14 @@ def _nested_table(given: Mapping[Any, Any], name: str, number: str) -> Table:
 
 def _once(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object; raise an error for repeated names, of which json keeps the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         names = [key for key, _ in pairs]
         twice = next(key for key in names if names.count(key) > 1)
         raise FormatError(
             name, f"the name {twice!r} appears twice in one JSON object: keep one of them"
         )
-    return found
+    return mapping
 
 
 def refuse_duplicate(parts: Sequence[Rows], query: str, doc: str, detail: str = "") -> None:

@@ -52,7 +52,7 @@ def scored_units(
     if not hasattr(given, "items"):
         kind = repr(given) if given is None else f"an object of type {type(given).__name__}"
         raise InputError(f"{kind} is not a table of scores: {EXPECTED}")
-    if given and all(hasattr(one, "items") and not is_frame(one) for one in given.values()):
+    if given and all(hasattr(inner, "items") and not is_frame(inner) for inner in given.values()):
         return {"": _of_mappings(given, systems)}
     refuse_repeated([str(name) for name in given], "the table")
     columns = {str(name): _listed(values, name) for name, values in given.items()}
@@ -98,7 +98,9 @@ def _understood(
     else:
         parts = {name: (part, value) for name, part in table.parts(measure, "measure").items()}
     return {
-        name: {one: _pair(rows, unit, value) for one, rows in part.parts(system, "system").items()}
+        name: {
+            label: _pair(rows, unit, value) for label, rows in part.parts(system, "system").items()
+        }
         for name, (part, value) in parts.items()
     }
 
@@ -121,7 +123,7 @@ def _is_name(cell: Any) -> bool:
 
 def _score_columns(table: Table, unit: str) -> list[str]:
     """Return the columns of a wide table that are systems; raise an error for ids among them."""
-    found = []
+    systems = []
     for name, cells in table.columns.items():
         is_usual = name.lower() in USUAL_NAMES["scored unit"]
         if name == unit or (is_usual and all(map(_is_name, cells))):
@@ -135,8 +137,8 @@ def _score_columns(table: Table, unit: str) -> list[str]:
                 f"different integer in every row), but {unit} has the unit ids: name the systems, "
                 "or remove it"
             )
-        found.append(name)
-    return found
+        systems.append(name)
+    return systems
 
 
 def refuse_unknown(
@@ -186,11 +188,12 @@ def _listed(values: Any, system: Any) -> list[Any]:
     if not is_list or hasattr(values, "items") or len(getattr(values, "shape", "1")) != 1:
         shown = f"an object of type {type(values).__name__}"
         raise InputError(f"system {system} has {shown}, not a list of scores: {EXPECTED}")
-    return [float(one) if isinstance(one, bool) else one for one in as_list(values, "values")]
+    scores = as_list(values, "values")
+    return [float(score) if isinstance(score, bool) else score for score in scores]
 
 
 def _of_mappings(given: Any, systems: Sequence[str] | None) -> dict[str, Table]:
-    found = {}
+    tables = {}
     for system, values in given.items():
         if systems is None and str(system).lower() in USUAL_NAMES["scored unit"]:
             raise InputError(
@@ -202,7 +205,7 @@ def _of_mappings(given: Any, systems: Sequence[str] | None) -> dict[str, Table]:
         if not scores:
             raise InputError(f"system {system} has no scores")
         columns = {"unit": list(scores), "value": _listed(list(scores.values()), system)}
-        found[str(system)], _ = _without_means(Table.of(columns, "the table"), "unit")
-    if len(found) < len(given):
+        tables[str(system)], _ = _without_means(Table.of(columns, "the table"), "unit")
+    if len(tables) < len(given):
         raise InputError("two systems have the same name, such as 1 and '1'")
-    return found
+    return tables

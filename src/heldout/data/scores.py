@@ -112,7 +112,7 @@ class Scores:
         for name, value in own.items():
             object.__setattr__(self, name, value)  # frozen, but not yet made
         for name in ("systems", "units"):
-            again = [one for one, count in Counter(own[name]).items() if count > 1]
+            again = [label for label, count in Counter(own[name]).items() if count > 1]
             if again:
                 raise InputError(f"two {name} have the same name: {again[0]}")
         if not all(isinstance(note, Note) for note in self.notes):
@@ -234,9 +234,9 @@ def scores_in(
     source = next(iter(tables.values())).source
     names = tuple(tables if systems is None else systems)
     refuse_unknown(names, list(tables), source)
-    found = [_by_unit(name, tables[name]) for name in names]
-    every = list(dict.fromkeys(unit for scores in found for unit in scores))
-    matrix = np.array([[scores.get(unit, math.nan) for scores in found] for unit in every])
+    columns = [_by_unit(name, tables[name]) for name in names]
+    every = list(dict.fromkeys(unit for scores in columns for unit in scores))
+    matrix = np.array([[scores.get(unit, math.nan) for scores in columns] for unit in every])
     is_scored = ~np.isnan(matrix)
     for name in compress(names, ~is_scored.any(axis=0)):
         raise InputError(f"{source}: system {name} has no scores")
@@ -293,8 +293,8 @@ def _one_measure(tables: Mapping[str, Mapping[str, Table]], measure: Any) -> str
 def fingerprint(parts: list[str]) -> str:
     """Return a short hash of some texts."""
     digest = hashlib.blake2b(digest_size=8)
-    for at in range(0, len(parts), 2**16):
-        digest.update("".join(f"{part}\0" for part in parts[at : at + 2**16]).encode())
+    for begin in range(0, len(parts), 2**16):
+        digest.update("".join(f"{part}\0" for part in parts[begin : begin + 2**16]).encode())
     return digest.hexdigest()
 
 

@@ -77,8 +77,8 @@ class Segments:
         """Make segments from texts, or from lists of texts, in order."""
         if isinstance(texts, str):
             raise InputError(f"{name}: expected a list of texts, got one text")
-        several = tuple((one,) if isinstance(one, str) else tuple(one) for one in texts)
-        return cls(name, tuple(str(at) for at in range(1, len(several) + 1)), several)
+        several = tuple((given,) if isinstance(given, str) else tuple(given) for given in texts)
+        return cls(name, tuple(str(number) for number in range(1, len(several) + 1)), several)
 
     @property
     def reference_count(self) -> str:
@@ -127,12 +127,12 @@ def read_references(path: Path_, *more: Path_) -> Segments:
         so on; or JSON lines with ``references`` (a list of any length) or ``reference`` and
         optionally ``id``.
     """
-    found = _read(path, "references", REFERENCE_NAMES)
-    for one in more:
-        other = pair_segments(found, _read(one, "", REFERENCE_NAMES))
-        texts = (first + others for first, others in zip(found.texts, other.texts, strict=True))
-        found = replace(found, texts=tuple(texts))
-    return found
+    references = _read(path, "references", REFERENCE_NAMES)
+    for source in more:
+        other = pair_segments(references, _read(source, "", REFERENCE_NAMES))
+        pairs = zip(references.texts, other.texts, strict=True)
+        references = replace(references, texts=tuple(first + rest for first, rest in pairs))
+    return references
 
 
 def read_own_references(path: Path_) -> Segments:
@@ -150,20 +150,22 @@ def pair_segments(references: Segments, system: Segments) -> Segments:
                 f"{len(references.ids):,}: without ids, segments are paired line by line"
             )
         return replace(system, ids=references.ids)
-    rows = {one: at for at, one in enumerate(system.ids)}
+    rows = {segment: row for row, segment in enumerate(system.ids)}
     for what, wanted, there in (
         (f"{place} lacks", references.ids, rows),
         (f"the references lack segments of {place}:", system.ids, {*references.ids}),
     ):
-        lacking = [one for one in wanted if one not in there]
+        lacking = [segment for segment in wanted if segment not in there]
         if lacking:
             shown = named_few(lacking, len(lacking), 3)
             raise InputError(f"{what} {len(lacking):,} of {len(wanted):,} segments: {shown}")
     return replace(
         system,
         ids=references.ids,
-        texts=tuple(system.texts[rows[one]] for one in references.ids),
-        log_probs=tuple(system.log_probs[rows[one]] for one in references.ids if system.log_probs),
+        texts=tuple(system.texts[rows[segment]] for segment in references.ids),
+        log_probs=tuple(
+            system.log_probs[rows[segment]] for segment in references.ids if system.log_probs
+        ),
     )
 
 
@@ -183,8 +185,8 @@ def _read(
             Argument("references", "FILE"),
             ")",
         )
-    found = Segments.of([line.removesuffix("\r") for line in lines], name)
-    return replace(found, source=source.name)
+    segments = Segments.of([line.removesuffix("\r") for line in lines], name)
+    return replace(segments, source=source.name)
 
 
 def _from_records(source: str, lines: list[str], name: str, names: tuple[str, ...]) -> Segments:
@@ -197,29 +199,32 @@ def _from_records(source: str, lines: list[str], name: str, names: tuple[str, ..
         if not text.strip():
             continue
         where = f"{source}:{line}"
-        found = json_object(text, source, line)
-        has_id = pick(found, ID_NAMES) is not None
-        key = pick(found, LOG_NAMES) if names is HYPOTHESIS_NAMES else None
+        record = json_object(text, source, line)
+        has_id = pick(record, ID_NAMES) is not None
+        key = pick(record, LOG_NAMES) if names is HYPOTHESIS_NAMES else None
         if ids and (has_id, key is not None) != (has_ids, bool(logs)):
             what = "an id" if has_id != has_ids else "log-probabilities"
             raise FormatError(
                 where, f"some segments have {what}, others have none: give all or none"
             )
         has_ids = has_id
-        one = json_id(found, ID_NAMES, where) if has_id else str(len(ids) + 1)
-        if one in ids:
-            raise FormatError(where, f"segment {one} appears twice (first in line {ids[one]})")
-        ids[one] = line
+        segment = json_id(record, ID_NAMES, where) if has_id else str(len(ids) + 1)
+        if segment in ids:
+            first = f"first in line {ids[segment]}"
+            raise FormatError(where, f"segment {segment} appears twice ({first})")
+        ids[segment] = line
         if key is not None:
-            logs.append(_log_probs(found[key], key, where))
-        texts.append(("",) if logs and pick(found, names) is None else _texts(found, names, where))
+            logs.append(_log_probs(record[key], key, where))
+        texts.append(
+            ("",) if logs and pick(record, names) is None else _texts(record, names, where)
+        )
     return Segments(name, tuple(ids), tuple(texts), tuple(logs), has_ids, source)
 
 
-def _texts(found: dict[str, Any], names: tuple[str, ...], where: str) -> tuple[str, ...]:
+def _texts(record: dict[str, Any], names: tuple[str, ...], where: str) -> tuple[str, ...]:
     """Return the output of a system, or the references, of a segment."""
-    name = needed(found, names, names[0], where)
-    value = found[name]
+    name = needed(record, names, names[0], where)
+    value = record[name]
     several = value if isinstance(value, list) and names is REFERENCE_NAMES else [value]
     if not several or not all(isinstance(text, str) for text in several):
         raise FormatError(where, f"{name!r} is {value!r}, expected text")
@@ -228,12 +233,12 @@ def _texts(found: dict[str, Any], names: tuple[str, ...], where: str) -> tuple[s
 
 def _log_probs(value: Any, name: str, where: str) -> tuple[float, ...]:
     several = value if isinstance(value, list) and value else [None]
-    for at, one in enumerate(several, 1):
-        if type(one) not in {int, float} or not -MOST <= one <= 0:
+    for number, logarithm in enumerate(several, 1):
+        if type(logarithm) not in {int, float} or not -MOST <= logarithm <= 0:
             raise FormatError(
                 where,
-                f"{name!r}: token {at} has {one!r}, expected a list of log-probabilities, which "
-                "are at most 0; leave out tokens without one",
+                f"{name!r}: token {number} has {logarithm!r}, expected a list of "
+                "log-probabilities, which are at most 0; leave out tokens without one",
             )
     return tuple(map(float, several))
 
@@ -246,13 +251,13 @@ def as_references(given: Any) -> Segments | None:
 def as_systems(given: Any) -> list[Segments]:
     """Return the texts of systems from `Segments`, paths, lists, or ``{system: any of these}``."""
     if isinstance(given, Mapping):
-        return [_as_segments(read_hypotheses, one, str(name)) for name, one in given.items()]
+        return [_as_segments(read_hypotheses, system, str(name)) for name, system in given.items()]
     if isinstance(given, Segments | str | os.PathLike):
         return [_as_segments(read_hypotheses, given)]
     several = list(given)
-    if several and all(isinstance(one, str) for one in several):
+    if several and all(isinstance(system, str) for system in several):
         return [Segments.of(several)]
-    return [_as_segments(read_hypotheses, one) for one in several]
+    return [_as_segments(read_hypotheses, system) for system in several]
 
 
 def _as_segments(read: Callable[..., Segments], given: Any, *name: str) -> Segments:

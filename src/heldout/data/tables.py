@@ -206,8 +206,8 @@ def _read_json_lines(source: Source) -> Table:
     lines: list[int] = []
     for line, raw in enumerate(source.whole().split(b"\n"), 1):
         if raw.strip():
-            found = json_object(decode_text(raw, source.name, line), source.name, line)
-            rows.append(_flat(found, f"{source.name}:{line}"))
+            record = json_object(decode_text(raw, source.name, line), source.name, line)
+            rows.append(_flat(record, f"{source.name}:{line}"))
             lines.append(line)
     columns = _columns(rows, source.name)
     return Table(source.name, columns, lambda row: f"{source.name}:{lines[row]}")
@@ -386,7 +386,7 @@ def _regular_columns(body: bytes, separator: str, names: list[str]) -> Mapping[s
 
 def _checked_rows(content: bytes, name: str, separator: str, width: int) -> list[list[str]]:
     """Read all rows with csv; a row with another number of cells than the header is an error."""
-    found = []
+    checked = []
     rows = delimited_rows(decode_text(content, name), name, separator)
     for line, cells in islice(rows, 1, None):
         is_long = any(map(str.strip, cells[width:])) if len(cells) > width else False
@@ -394,8 +394,8 @@ def _checked_rows(content: bytes, name: str, separator: str, width: int) -> list
             hint = "; is there a decimal comma?" if separator == "," and len(cells) > width else ""
             reason = f"{len(cells)} cells, but the header has {width}{hint}"
             raise FormatError(f"{name}:{line}", reason)
-        found.append(cells[:width])
-    return found
+        checked.append(cells[:width])
+    return checked
 
 
 def delimited_rows(

@@ -160,7 +160,7 @@ def _read(source: Source, form: _Form) -> Rows:
         Ids.stack(docs),
         np.concatenate(values),
         places,
-        subtopics=[one for part in topics for one in part[0].tolist()] if topics[0] else None,
+        subtopics=[name for part in topics for name in part[0].tolist()] if topics[0] else None,
     )
 
 
@@ -212,14 +212,14 @@ def _split(source: Source, data: Bytes, begin: int, form: _Form) -> tuple[Ints, 
         is_text = False
     if control.any() or not is_text:
         decode_text(source.whole(), source.name)  # says where it is not UTF-8
-        at = int(places[np.argmax(control)])
+        place = int(places[np.argmax(control)])
         raise FormatError(
-            source.place(begin + at),
-            f"not a text file (byte 0x{text[at]:02x}): "
+            source.place(begin + place),
+            f"not a text file (byte 0x{text[place]:02x}): "
             "expected lines of fields separated by white space",
         )
-    found = _split_regular(text, places, marks, form)
-    return _split_ragged(text, blank, form) if found is None else (*found, [])
+    fields = _split_regular(text, places, marks, form)
+    return _split_ragged(text, blank, form) if fields is None else (*fields, [])
 
 
 def _split_regular(
@@ -266,10 +266,10 @@ def _split_ragged(text: Bytes, blank: Flags, form: _Form) -> tuple[Ints, Ints, _
 
 def _refuse_unwritable(ids: Iterable[str], what: str) -> None:
     blank = re.compile(_BLANK)
-    for one in ids:
-        if not one or blank.search(one) or (what == "query" and one.startswith("#")):
+    for name in ids:
+        if not name or blank.search(name) or (what == "query" and name.startswith("#")):
             raise InputError(
-                f"{what} id {one!r} is not allowed in a TREC file, where white space separates "
+                f"{what} id {name!r} is not allowed in a TREC file, where white space separates "
                 "fields and # begins a comment: write .csv, .json or .parquet instead"
             )
 

@@ -10,12 +10,15 @@ that several threads can run.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -65,6 +68,13 @@ def distinct(ordered: Ints) -> Ints:
     keep = np.ones(len(ordered), np.bool_)
     keep[1:] = ordered[1:] != ordered[:-1]
     return ordered[keep]
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> Ints:
+    """Return where each of several pieces of these lengths begins, and the end of the last."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])  # there may be millions: no copy
+    return offsets
 
 
 def words(data: Bytes) -> Words:
@@ -168,10 +178,10 @@ def _places_after_dot(data: Bytes, starts: Ints, ends: Ints) -> Ints | int:
     places, rest = np.full(len(starts), -1), np.arange(len(starts))
     # A long number with more digits after the dot, or without a dot, is parsed separately anyway.
     for place in [guess, *range(min(int(lengths.max()), MAX_DIGITS + 1))]:
-        hit = data[np.maximum(ends[rest] - 1 - place, starts[rest])] == _DOT
-        hit &= lengths[rest] > place
-        places[rest[hit]] = place
-        rest = rest[~hit]
+        is_dot = data[np.maximum(ends[rest] - 1 - place, starts[rest])] == _DOT
+        is_dot &= lengths[rest] > place
+        places[rest[is_dot]] = place
+        rest = rest[~is_dot]
         if not len(rest):
             break
     return -1 if len(rest) == len(starts) else places

@@ -239,8 +239,8 @@ def instances_of(given: Any, task: str, problems: Problems, home: Path | None) -
     if isinstance(given, tuple | list) and len(given) == 2:
         given = dict(zip(("X", "y"), given, strict=True))
     if not isinstance(given, Mapping):
-        found = "missing: give" if given is None else f"{type(given).__name__}: expected"
-        problems.add("data", f"{found} {_FORMS}")
+        wrong = "missing: give" if given is None else f"{type(given).__name__}: expected"
+        problems.add("data", f"{wrong} {_FORMS}")
         return None
     with problems.at("data"):
         if "X" in given or "y" in given:

@@ -7,16 +7,16 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.predictions import ClassPredictions, NumberPredictions, unit_count
-from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.power import Design, Goal, PowerPlan, pilot_plans, shown_value
+from heldout.infer.power import KNOWN, Design, Goal, PowerPlan, pilot_plans, shown_value
 from heldout.infer.results import alpha_of, check_alternative, check_level
-from heldout.infer.scored_inputs import PredictionSystems
+from heldout.infer.scored_inputs import PredictionSystems, as_scores
 from heldout.measure.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from heldout.data.scores import Scores
     from heldout.infer.results import Alternative
     from heldout.infer.scored_inputs import By
     from heldout.measure.base import Measure
@@ -112,6 +112,12 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
         )
     if (pilot is None) == (sd is None):
         raise InputError("give either a pilot study or sd, the standard deviation of differences")
+    if sd is not None:
+        of_pilots = {"measure": measure, "test_share": test_share, "positive": positive}
+        for name, value in of_pilots.items():
+            if value is not None:
+                why = "goes with a pilot study, not with "
+                raise InputError(why, KNOWN, argument=name, value=value)
     scores: Scores | None = None
     drawn: Any = None
     known: Measure | None = None
@@ -162,11 +168,11 @@ def _study(
             )
         if pilot.unit == "split":
             test_share = settings["test_share"]
-        pilot = pilot.scores(None if measure is None else str(measure))
+        pilot, measure = pilot.scores(None if measure is None else str(measure)), None
     elif isinstance(pilot, Evaluation):
         measure = pilot.measure(0 if measure is None else measure)
         if pilot.task == "ranking":
-            pilot = pilot.scores(measure)
+            pilot, measure = pilot.scores(measure), None
         elif pilot.task != "text":
             pilot = [pilot.data[name] for name in pilot.names]
     if isinstance(pilot, list | tuple) and all(
@@ -175,7 +181,7 @@ def _study(
         pilot = PredictionSystems.of(pilot)
         measure = pilot.measures([] if measure is None else [measure])[0]
     if not isinstance(pilot, PredictionSystems | Evaluation):
-        scores = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
+        scores = as_scores(pilot, measure)
         return scores, scores, None, test_share
     if test_share is not None:
         raise InputError(

@@ -59,7 +59,7 @@ def _evaluate(run: Evaluation) -> PredictedOutcome:
         rows.append(FoldRow(key, choice, _number(value)))
         held_out.append(PredictedSide(key, choice.number, predictions))
     # With a validation part, the fits for use are those of all splits, if the points are the same.
-    again = prepared.validates and system.search.how != "optuna"
+    again = prepared.splits.validates and system.search.how != "optuna"
     fits = [own for number, own in tuned.tried.items() if number != ALL or not again]
     texts = (text for own in (*fits, *tests) for text in own["warned"].ravel().tolist())
     warned = Counter(line for text in texts for line in text.split("\n") if line)
@@ -92,7 +92,7 @@ def _fold_units(prepared: PreparedPredictions, number: int, tried: Arrays) -> Un
     """Return points × folds; a point that failed on a fold has no value on any of them."""
     del number
     failed = tried["failed"] != ""
-    where = "validation parts" if prepared.validates else "inner folds"
+    where = "validation parts" if prepared.splits.validates else "inner folds"
     values = np.where(failed.any(axis=1, keepdims=True), np.nan, tried["value"])
     why = f"{prepared.tune_for} is undefined on all {where}: set tune_for to another measure"
     if failed.any():

@@ -63,11 +63,6 @@ class Prepared:
     tune_for: Measure
     notes: tuple[Note, ...] = ()
 
-    @property
-    def validates(self) -> bool:
-        """Whether parameters are chosen on a validation part."""
-        return _validates(self.splits)
-
     def opened(self, folder: Path | None = None) -> Prepared:
         """Return it ready to run; what takes long to make is kept in the folder of the results."""
         del folder
@@ -147,10 +142,6 @@ def prepare(experiment: Experiment, problems: Problems) -> Prepared | None:
     return None if problems.found else prepared
 
 
-def _validates(splits: Splits) -> bool:
-    return any(part[0].validation is not None for part in splits.crossed or [splits])
-
-
 def _check_names(systems: Sequence[Any], baseline: str | None, problems: Problems) -> None:
     names = [system.name for system in systems]
     for name in dict.fromkeys(names):
@@ -171,7 +162,7 @@ def _splitting(problems: Problems) -> Iterator[None]:
 
 def _check_validation(splits: Splits, inner: int | None, problems: Problems) -> None:
     """Add what does not go with a validation part; `inner` is None if it was not given."""
-    if not _validates(splits):
+    if not splits.validates:
         return
     if inner is not None:
         message = "parameters are chosen on the validation part of the plan: leave out one of them"
@@ -246,7 +237,7 @@ def _notes(experiment: Experiment, systems: Sequence[System], splits: Splits) ->
         yield Note("inner-folds", text, "info")
     learning = [system.name for system in systems if system.learns]
     if experiment.by != "query" and learning:
-        documents = (splits.crossed or [splits])[-1]
+        documents = splits.by_unit[-1]
         advice = "move them to one side"
         if hasattr(documents.plan, "groups"):
             advice = "keep them together with the groups 'near-duplicates'"
@@ -352,7 +343,7 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
             _check_validation(splits, experiment.inner, problems)
             unseen = _class_notes(data, splits)
         tuned = any(system.search.tuned for system in systems)
-        if splits is not None and not _validates(splits):
+        if splits is not None and not splits.validates:
             inner = experiment.inner or INNER
             experiment = experiment.model_copy(update={"inner": inner})
             with problems.at("inner"):

@@ -112,7 +112,7 @@ def checked(
 
 def faults(error: ValidationError, known: Collection[str]) -> dict[str, str]:
     """Return what is wrong with each value that pydantic refuses, in its words."""
-    found: dict[str, str] = {}
+    said_of: dict[str, str] = {}
     for fault in error.errors(include_url=False):
         name, *inside = fault["loc"]
         said = fault["msg"].removeprefix("Value error, ")
@@ -123,5 +123,5 @@ def faults(error: ValidationError, known: Collection[str]) -> dict[str, str]:
         elif said.startswith("Input "):
             said = f"{said.removeprefix('Input ')}, not {fault['input']!r}"
         place = "".join(f"[{part!r}]" for part in inside)
-        found.setdefault(str(name), f"{place}: {said}" if place else said)
-    return found
+        said_of.setdefault(str(name), f"{place}: {said}" if place else said)
+    return said_of

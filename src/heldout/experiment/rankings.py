@@ -32,7 +32,6 @@ from heldout.experiment.documents.replicates import evaluate_documents, splits_a
 from heldout.experiment.outcomes import ALL, FoldRow, HeldOut, RankedOutcome, mean_where_defined
 from heldout.experiment.sides import (
     all_data,
-    are_folds,
     grid_item,
     lists_of,
     merged_splits,
@@ -73,7 +72,7 @@ def evaluate(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
 
 def _evaluate(run: Evaluation) -> RankedOutcome:
     system, prepared, by = run.system, run.prepared, run.prepared.experiment.by
-    folds = are_folds(prepared.splits)
+    folds = prepared.splits.partitions
     if by == "query" and not system.learns and system.search.points:
         return _from_tables(run)
     if by == "document" and not folds and system.is_model:
@@ -133,7 +132,7 @@ def _training_values(run: Evaluation, tuned: Tuned) -> Floats:
     """Return measures × queries of the final point on all data, where known; otherwise NaN."""
     system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
     training = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
-    if experiment.by != "query" and not are_folds(prepared.splits):
+    if experiment.by != "query" and not prepared.splits.partitions:
         # Not the number of documents that were held out, so not comparable: estimates of models
         # have a training score of their own.
         return training
@@ -144,7 +143,7 @@ def _training_values(run: Evaluation, tuned: Tuned) -> Floats:
         return values if asked is None else np.where(asked > 0, values, np.nan)
     inner = experiment.inner is not None and system.learns
     # A system that learns is known there by the tuning measure alone, from its tuning.
-    known = tuned.tried and not inner and not prepared.validates
+    known = tuned.tried and not inner and not prepared.splits.validates
     if known and prepared.tune_for in prepared.measures:
         tried, final = tuned.tried[ALL], tuned.choices[ALL].number
         values = query_units(prepared, ALL, tried).values[tried["points"] == final][0]
@@ -257,7 +256,7 @@ def _pool_item(
     pooled: Sequence[Lists] | None,
 ) -> Arrays:
     system = system_of(prepared, name)
-    splits = (prepared.splits.crossed or [prepared.splits])[-1]
+    splits = prepared.splits.by_unit[-1]
     folds = splits.folds(repeat % splits.repeats)  # a plan with one repeat serves for all
     runs = Parts((), pooled_runs(system, prepared, pooled or ()))
     lists: Lists = system.pool(prepared.data, folds, chosen, scale, runs)

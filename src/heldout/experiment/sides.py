@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.base import Weights
     from heldout.experiment.tuning import Evaluation, Fold
     from heldout.experiment.workers import Arrays
-    from heldout.resample.split import Splits
     from heldout.tune.space import Point
 
 
@@ -54,17 +53,12 @@ def sides_of(prepared: PreparedRankings, number: int, inner: int = WHOLE) -> dic
 
 def all_data(prepared: PreparedRankings) -> Part:
     """Return all data; folds may leave out some documents or queries, which are then unknown."""
-    if prepared.experiment.by == "query" or not are_folds(prepared.splits):
+    if prepared.experiment.by == "query" or not prepared.splits.partitions:
         return Part()
     # Of the queries, if they are held out, and of the documents.
-    there = [splits.folds(0) >= 0 for splits in prepared.splits.crossed or [prepared.splits]]
+    there = [splits.folds(0) >= 0 for splits in prepared.splits.by_unit]
     weights = [None if own.all() else own.astype(np.int32) for own in there]
     return Part(weights[-1], weights[0] if len(weights) > 1 else None)
-
-
-def are_folds(splits: Splits) -> bool:
-    """Return whether every unit, of queries and documents, is held out once in each repeat."""
-    return all(part.partitions for part in splits.crossed or [splits])
 
 
 def merged_splits(prepared: PreparedRankings, *, runs: bool) -> dict[SplitKey, list[int]]:
@@ -172,7 +166,7 @@ def query_units(prepared: PreparedRankings, number: int, tried: Arrays) -> Units
     """Return the mean of each query over the folds, and how often it counts for the choice."""
     values: Floats = tried["values"]
     means = values[:, 0] if values.shape[1] == 1 else mean_where_defined(values, axis=1)
-    if number == ALL and prepared.validates and prepared.experiment.by != "document":
+    if number == ALL and prepared.splits.validates and prepared.experiment.by != "document":
         each: Any = [split.validation for split in prepared.splits]
         weights: Weights | None = np.sum(each, axis=0, dtype=np.int32)
     else:

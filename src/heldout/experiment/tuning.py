@@ -172,7 +172,7 @@ def _joined(parts: Sequence[Arrays], axis: int = 0) -> Arrays:
 
 def _tuning_folds(system: Any, prepared: Prepared, number: int) -> list[Fold]:
     """Return the data to choose on for a split."""
-    if prepared.validates:
+    if prepared.splits.validates:
         # For use, all validation parts: choosing on all data would use the test parts.
         return [(n, WHOLE) for n in (range(len(prepared.splits)) if number == ALL else [number])]
     if system.learns and prepared.experiment.inner:

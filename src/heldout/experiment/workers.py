@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import queue
 import signal
 import sys
 import threading
@@ -109,7 +110,7 @@ def _processes(prepared: Prepared, workers: int) -> Iterator[Run]:
                     yield name, future.result()
             if not waiting:
                 return
-            executor.shutdown(kill_workers=True)
+            _end(executor)
             executor = None  # what a process that died had to do is done again
         raise InputError(
             f"worker processes have died {DEATHS + 1} times (killed, out of memory, or a crash in "
@@ -120,7 +121,15 @@ def _processes(prepared: Prepared, workers: int) -> Iterator[Run]:
         yield run
     finally:
         if executor is not None:
-            executor.shutdown(kill_workers=True)  # whatever they do
+            _end(executor)
+
+
+def _end(executor: Any) -> None:
+    """End the processes, whatever they do."""
+    with suppress(queue.Empty):  # loky looks up items that wait after it has forgotten them
+        while True:
+            executor._work_ids.get_nowait()  # noqa: SLF001
+    executor.shutdown(kill_workers=True)
 
 
 def _start(prepared: Prepared, workers: int, safe: str) -> Any:

@@ -214,8 +214,8 @@ def agree(
     --------
     >>> human = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(5)}
     >>> machine = {f"q{n}": {"a": 2, "b": 1, "c": n % 2} for n in range(5)}
-    >>> found = agree(human, {"model": machine}).judges[0].statistics
-    >>> round(found.kappa.estimate, 2), round(found.overrated.estimate, 2)
+    >>> statistics = agree(human, {"model": machine}).judges[0].statistics
+    >>> round(statistics.kappa.estimate, 2), round(statistics.overrated.estimate, 2)
     (0.8, 0.13)
     """
     check_level(level)
@@ -300,8 +300,8 @@ def _judge(
         mean_machine=float(total.sum(axis=0) @ grades) / pairs,
         statistics=JudgeStatistics(**intervals),
         by_query=tuple(
-            QueryAgreement(query, len(both), *found)
-            for (query, both), found in zip(queries.items(), spread, strict=True)
+            QueryAgreement(query, len(both), *values)
+            for (query, both), values in zip(queries.items(), spread, strict=True)
         ),
     )
 

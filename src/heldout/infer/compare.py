@@ -109,8 +109,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     >>> qrels = {f"q{n}": {f"d{n}": 1} for n in range(8)}
     >>> new = {f"q{n}": {f"d{n}": 2.0, "x": 1.0} for n in range(8)}
     >>> old = {f"q{n}": {f"d{n}": 1.0, "x": 2.0} for n in range(8)}
-    >>> found = compare(qrels, {"old": old, "new": new}, "RR")
-    >>> found.claims[0].first, found.claims[0].difference.estimate
+    >>> comparison = compare(qrels, {"old": old, "new": new}, "RR")
+    >>> comparison.claims[0].first, comparison.claims[0].difference.estimate
     ('new', 0.5)
     """
     if measure is None and not isinstance(systems, Mapping | list | tuple):

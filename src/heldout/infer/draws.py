@@ -77,14 +77,14 @@ def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:
     index, looked_up, space = np.empty(slice_, np.intp), np.empty(slice_), np.empty(2**WORD)
     for part in units:
         table = all_signed_sums(part, space)
-        for at in range(0, count, SLICE):
-            size = min(SLICE, count - at)
+        for start in range(0, count, SLICE):
+            size = min(SLICE, count - start)
             words = source.random_raw(-(-size // 4)).view(np.uint16)[:size]
             words >>= WORD - len(part)
             # take is fastest with intp indices; with out=, mode="wrap" avoids a buffered copy
             index[:size] = words
             table.take(index[:size], out=looked_up[:size], mode="wrap")
-            sums[at : at + size] += looked_up[:size]
+            sums[start : start + size] += looked_up[:size]
     return sums
 
 

@@ -139,7 +139,7 @@ def _outcomes(design: Design, at_once: bool, progress: Progress) -> list[tuple[O
         if progress:
             progress(len(tested), len(design.pairs))
     asked = analysis.alternative
-    return [tuple(one._replace(alternative=asked) for one in outcomes) for outcomes in tested]
+    return [tuple(test._replace(alternative=asked) for test in tests) for tests in tested]
 
 
 def _adjusted(
@@ -199,11 +199,13 @@ def _intervals(
     else:
         plain = [_plain_interval(design, pair, level) for pair in design.pairs[which]]
     pairs = zip(plain, widening[which].tolist(), strict=True)
-    found = [difference_inside(_widened(*pair), scores.range) for pair in pairs]
+    bounded = [difference_inside(_widened(*pair), scores.range) for pair in pairs]
     if design.side != "two-sided":
-        return found
+        return bounded
     widest = scores.range[1] - scores.range[0]  # an interval that says nothing is that of all gaps
-    return [one._replace(low=max(one.low, -widest), high=min(one.high, widest)) for one in found]
+    return [
+        each._replace(low=max(each.low, -widest), high=min(each.high, widest)) for each in bounded
+    ]
 
 
 def _plain_interval(design: Design, pair: tuple[int, int], level: float) -> Interval:

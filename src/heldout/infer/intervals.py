@@ -227,10 +227,10 @@ def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval
     A bound inside is kept: the interval includes 0 exactly if it did before.
     """
     span = ends[0] - ends[1], ends[1] - ends[0]
-    found = inside(interval, span)
-    return found._replace(
-        low=found.low if _leaves(interval.low, span) else interval.low,
-        high=found.high if _leaves(interval.high, span) else interval.high,
+    bounded = inside(interval, span)
+    return bounded._replace(
+        low=bounded.low if _leaves(interval.low, span) else interval.low,
+        high=bounded.high if _leaves(interval.high, span) else interval.high,
     )
 
 

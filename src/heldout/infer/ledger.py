@@ -95,7 +95,7 @@ def check_ledger(path: str | PathLike[str]) -> None:
     file = Path(path).resolve()
     if not file.parent.is_dir():
         raise InputError(f"{path}: the folder of the ledger does not exist: create it first")
-    if not all(os.access(one, os.W_OK) for one in (file.parent, file) if one.exists()):
+    if not all(os.access(place, os.W_OK) for place in (file.parent, file) if place.exists()):
         raise InputError(f"{path}: no permission to write the ledger there: choose another path")
     if file.exists():
         read_ledger(path)

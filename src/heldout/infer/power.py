@@ -162,13 +162,15 @@ class Design(NamedTuple):
     def needed(self, delta: float, goal: Goal = USUAL) -> int:
         """Return the smallest amount of data that detects a true difference."""
         if not math.isfinite(delta) or delta == 0:
-            raise InputError("expected a difference other than zero", argument="delta", value=delta)
+            raise InputError(
+                "expected a difference other than zero", argument="differences", value=delta
+            )
         side = goal.alternative
         if side != "two-sided" and delta * goal.sign < 0:
             raise InputError(
                 "has the wrong sign for ",
                 Argument("alternative", repr(side)),
-                argument="delta",
+                argument="differences",
                 value=delta,
             )
         return self._smallest(
@@ -178,7 +180,7 @@ class Design(NamedTuple):
     def detectable(self, n: int, goal: Goal = USUAL) -> float:
         """Return the smallest true difference that so much data detect; NaN if there is none."""
         if n < (least := 1 if self.size else 2):
-            raise InputError(f"expected at least {least} units", argument="n", value=n)
+            raise InputError(f"expected at least {least} units", argument="units", value=n)
         low, high = 0.0, min(self.error(n, 0.0), self.most)
         while self.power(n, goal.sign * high, goal) < goal.power:
             if high >= self.most:

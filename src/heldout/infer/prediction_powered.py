@@ -195,9 +195,9 @@ def _estimates(
         raise InputError(
             "there are no machine judgements: evaluate with ", Argument("machine", "…")
         )
-    found = combine_judgements(*map(values, (scores.values, *scores.machine)), **options)
-    human, machine, combined = (bound(each, scores.range) for each in found[:3])
-    return found._replace(human=human, machine=machine, combined=combined)
+    estimates = combine_judgements(*map(values, (scores.values, *scores.machine)), **options)
+    human, machine, combined = (bound(each, scores.range) for each in estimates[:3])
+    return estimates._replace(human=human, machine=machine, combined=combined)
 
 
 def combined_statistics(

@@ -87,14 +87,14 @@ def paired_units(systems: Sequence[Sums]) -> tuple[list[Ints], Ints | None]:
     And the number of units of each kind, or None if each unit stands for itself.
     """
     size = systems[0].size
-    rows = [np.arange(size) if one.kinds is None else one.kinds for one in systems]
+    rows = [np.arange(size) if system.kinds is None else system.kinds for system in systems]
     kind = np.zeros(size, np.int64)
     first: Ints = kind
-    for one, row in zip(systems, rows, strict=True):
-        if one.kinds is None:
+    for system, row in zip(systems, rows, strict=True):
+        if system.kinds is None:
             return rows, None
         _, first, kind = np.unique(
-            kind * len(one.table) + row, return_index=True, return_inverse=True
+            kind * len(system.table) + row, return_index=True, return_inverse=True
         )
     few = max(FEW_KINDS, size // UNITS_PER_KIND) if size <= MANY_UNITS else MOST_KINDS
     if len(first) > few:
@@ -138,9 +138,9 @@ def bootstrap(systems: Sequence[Sums | Order], *, replicates: int, seed: int) ->
     Draws of units one by one depend on the seed and the number of units alone.
     """
     check_draws(replicates, seed)
-    sums = [one for one in systems if isinstance(one, Sums)]
+    sums = [system for system in systems if isinstance(system, Sums)]
     counts: Ints | None = None
-    functions: list[Callable[[Floats], Floats]] = [one.weighted for one in systems]
+    functions: list[Callable[[Floats], Floats]] = [system.weighted for system in systems]
     if sums:
         rows, counts = paired_units(sums)
         functions = [_score_of_rows(*pair) for pair in zip(sums, rows, strict=True)]
@@ -259,7 +259,7 @@ def _swaps(first: Sums, second: Sums) -> tuple[Floats, Ints | None]:
 def _outcomes(counts: Ints) -> Iterator[tuple[Floats, Floats]]:
     """Yield all numbers of swaps per kind with their probabilities, block by block."""
     chances = [_fair_coins(int(count)) for count in counts]
-    sizes = [len(one) for one in chances]
+    sizes = [len(probabilities) for probabilities in chances]
     every = math.prod(sizes)
     for start in range(0, every, ROWS):
         flat = np.arange(start, min(start + ROWS, every))
@@ -290,7 +290,9 @@ def _drawn_swaps(
     if counts is None and gaps.shape[1] < WIDE:
         # Equal seeds give equal signs, so columns are summed one by one, and equal columns once.
         distinct, places = np.unique(gaps, axis=1, return_inverse=True)
-        columns = [signed_sums(np.ascontiguousarray(one), replicates, seed) for one in distinct.T]
+        columns = [
+            signed_sums(np.ascontiguousarray(column), replicates, seed) for column in distinct.T
+        ]
         for blocks in zip(*columns, strict=True):
             yield np.column_stack(blocks)[:, places.ravel()]
         return

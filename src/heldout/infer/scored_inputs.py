@@ -88,19 +88,25 @@ def scored(
             raise InputError("test_share: predictions with folds have their own; leave it out")
         (measure,) = given.measures([] if measure is None else [measure], undefined)[:1]
         if positive is not None:
-            systems = [replace(one, positive=positive) for one in given.systems]
+            systems = [replace(system, positive=positive) for system in given.systems]
             given = replace(given, systems=systems)
         return _of_predictions(given, measure, by, settings)
+    scores = as_scores(given, measure)
+    _check_machine(scores, settings)
+    return _means(scores, settings.test_share, settings)
+
+
+def as_scores(given: Any, measure: Any) -> Scores:
+    """Return scores, or those of a table; refuse scores in another measure than the one named."""
     if not isinstance(given, Scores):
-        given = Scores.of(given, measure)
-    elif measure is not None and str(measure) != given.measure:
+        return Scores.of(given, measure)
+    if measure is not None and str(measure) != given.measure:
         raise InputError(f"these are scores in {given.measure}, not in {measure}")
-    _check_machine(given, settings)
-    return _means(given, settings.test_share, settings)
+    return given
 
 
 def _only_measure(given: Evaluation) -> Measure:
-    several = [one for one in given.measures if str(one) != "Judged@10"]
+    several = [measure for measure in given.measures if str(measure) != "Judged@10"]
     if len(several) != 1:
         listed = ", ".join(map(str, several))
         raise InputError(
@@ -184,7 +190,7 @@ def _of_texts(
         raise InputError(f"expected at least 2 segments, found {len(numbers)}")
     systems = [whole_units(every[name], numbers) for name in names]
     return Sums(
-        [one for one in systems if isinstance(one, base.Sums)],
+        [system for system in systems if isinstance(system, base.Sums)],
         lambda values: segment_scores(evaluation, measure, values),
         affordable(len(numbers), replicates),
         replicates,
@@ -214,7 +220,9 @@ class PredictionSystems:
         if len(predictions) < 2:
             raise InputError("one system cannot be compared: give at least two")
         spelled = predictions[0].units
-        several = [replace(one, units=tuple(respell(one.units, spelled))) for one in predictions]
+        several = [
+            replace(system, units=tuple(respell(system.units, spelled))) for system in predictions
+        ]
         if isinstance(several[0], ClassPredictions):
             several = list(one_set_of_classes(several))
         check_same_truth(several)
@@ -230,19 +238,22 @@ class PredictionSystems:
     @cached_property
     def outputs(self) -> tuple[int, ...]:
         """A digest of the predictions of each system, equal for equal predictions."""
-        found = []
-        for one in self.systems:
-            arrays = one.predicted, getattr(one, "scores", None)
+        digests = []
+        for system in self.systems:
+            arrays = system.predicted, getattr(system, "scores", None)
             parts = [None if array is None else np.asarray(array).tobytes() for array in arrays]
-            found.append(hash((one.units, one.repeats, one.folds, *parts)))
-        return tuple(found)
+            digests.append(hash((system.units, system.repeats, system.folds, *parts)))
+        return tuple(digests)
 
     @cached_property
     def paired(self) -> tuple[list[Any], tuple[str, ...]]:
         """The systems on their common units, in the same order, and the units that are lost."""
         if same_units(self.systems):
             return self.systems, ()
-        keys = [list(zip(one.units, one.repeats or one.units, strict=True)) for one in self.systems]
+        keys = [
+            list(zip(system.units, system.repeats or system.units, strict=True))
+            for system in self.systems
+        ]
         common = set.intersection(*map(set, keys))
         order = [key for key in keys[0] if key in common]
         if not order:
@@ -251,8 +262,8 @@ class PredictionSystems:
             )
         places = [{key: row for row, key in enumerate(known)} for known in keys]
         paired = [
-            one.select([place[key] for key in order])
-            for one, place in zip(self.systems, places, strict=True)
+            system.select([place[key] for key in order])
+            for system, place in zip(self.systems, places, strict=True)
         ]
         kept = {unit for unit, _ in order}
         lost = (unit for known in keys for unit, _ in known if unit not in kept)
@@ -331,8 +342,8 @@ def _resampled(
     if measure.aggregate == "order":
         return _of_order(systems, measure, numbers, describe, draws)
     tables = [whole_units(measure.units(system), numbers) for system in systems]
-    sums = [one for one in tables if isinstance(one, base.Sums)]
-    if not all(np.isfinite(one.table).all() for one in sums):
+    sums = [table for table in tables if isinstance(table, base.Sums)]
+    if not all(np.isfinite(each.table).all() for each in sums):
         raise MeasureError(f"{measure} is infinite for some units and cannot be compared")
     reason = WEIGHED if measure.aggregate == "mean" else BY_SWAPS
     return Sums(sums, describe, *draws, reason, biased=measure.family == "ECE")
@@ -348,8 +359,8 @@ def _of_order(
         # The jackknife of a median is wrong, however many units there are: parts are drawn.
         parts = np.random.default_rng(draws[2]).permutation(units) % min(GROUPS, units)
         numbers = parts[numbers]
-    found = [whole_units(measure.units(system), numbers) for system in systems]
-    orders = [one for one in found if isinstance(one, base.Order)]
+    drawn = [whole_units(measure.units(system), numbers) for system in systems]
+    orders = [order for order in drawn if isinstance(order, base.Order)]
     plain = units == len(numbers) and all(system.weights is None for system in systems)
     if not (plain and measure.family == "AUC" and len(systems[0].classes) == 2):
         return Order(orders, describe, *draws, parts=parts, smooth=smooth)
@@ -367,10 +378,10 @@ def _group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...
                 f"{system.name} has {'groups' if system.groups else 'no groups'}, unlike "
                 f"{first.name}: give groups for all systems, or for none"
             )
-        for unit, one, other in zip(system.units, first.groups, system.groups, strict=False):
-            if one != other:
+        for unit, own, other in zip(system.units, first.groups, system.groups, strict=False):
+            if own != other:
                 raise InputError(
-                    f"unit {unit} is in group {one} of {first.name}, but in {other} of "
+                    f"unit {unit} is in group {own} of {first.name}, but in {other} of "
                     f"{system.name}"
                 )
     if not first.groups and not first.repeats:

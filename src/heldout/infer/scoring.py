@@ -399,7 +399,9 @@ def jackknife(sums: base.Sums) -> Floats:
     total, score = sums.total(), sums.value()
     size = max(1, BLOCK // max(1, sums.table.shape[1]))
     starts = range(0, len(sums.table), size)
-    without = np.concatenate([sums.score(total - sums.table[at : at + size]) for at in starts])
+    without = np.concatenate(
+        [sums.score(total - sums.table[start : start + size]) for start in starts]
+    )
     without = np.where(np.isfinite(without), without, score)
     if sums.kinds is not None:
         without = without[sums.kinds]
@@ -433,10 +435,10 @@ class Order(_Resampled):
         bootstrap's error of average precision is too small.
         """
         if self.smooth:
-            return np.column_stack([left_out_values(one, self.seed) for one in self.systems])
+            return np.column_stack([left_out_values(system, self.seed) for system in self.systems])
         # The value of a unit is the covariance of a score with the number of times that the unit
         # was drawn, scaled so that the standard error of the mean is that of the bootstrap.
-        scores = np.array([one.value() for one in self.systems])
+        scores = np.array([system.value() for system in self.systems])
         drawn = np.column_stack([self._drawn(number) for number in range(len(scores))])
         deviations = np.where(np.isfinite(drawn), drawn, scores)
         deviations -= deviations.mean(axis=0)
@@ -468,7 +470,7 @@ class Area(Order):
     @cached_property
     def _components(self) -> Floats:
         """For each unit and system, the share of the other class that is ranked correctly."""
-        return np.column_stack([auc_components(self.positive, one) for one in self.ranked.T])
+        return np.column_stack([auc_components(self.positive, column) for column in self.ranked.T])
 
     @cached_property
     def values(self) -> Floats:

@@ -70,10 +70,10 @@ def simulated_power(
     for number in range(simulations):
         rows = np.random.default_rng([seed, number]).integers(0, units, n)
         try:
-            found = compare(sample(rows), measure, tests=(test,), seed=number, **settings)
+            compared = compare(sample(rows), measure, tests=(test,), seed=number, **settings)
         except HeldoutError:  # the measure is undefined on this sample: not significant
             continue
-        significant += found.claims[0].adjusted <= found.alpha
+        significant += compared.claims[0].adjusted <= compared.alpha
     power = significant / simulations
     error = math.sqrt(power * (1 - power) / simulations)
     difference = whole.claims[0].difference.estimate

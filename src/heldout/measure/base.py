@@ -339,15 +339,15 @@ class Definition:
         """The keyword-only arguments of its function; of rankings also ``judged_only``."""
         arguments = inspect.signature(self.compute).parameters.values()
         keywords = {
-            one.name: one
-            for one in arguments
-            if one.kind is one.KEYWORD_ONLY and one.name not in self.fixed
+            argument.name: argument
+            for argument in arguments
+            if argument.kind is argument.KEYWORD_ONLY and argument.name not in self.fixed
         }
         holder = types.SimpleNamespace(
-            __annotations__={name: one.annotation for name, one in keywords.items()}
+            __annotations__={name: argument.annotation for name, argument in keywords.items()}
         )
         hints = get_type_hints(holder, self.compute.__globals__, include_extras=True)
-        known = [Parameter.of(name, one.default, hints[name]) for name, one in keywords.items()]
+        known = [Parameter.of(name, each.default, hints[name]) for name, each in keywords.items()]
         more = [Parameter(JUDGED_ONLY, default=False, kind=bool)] if self.task == "ranking" else []
         return (*known, *more)
 
@@ -380,9 +380,9 @@ class Definition:
         """Return a measure with these parameters; `defaults` are for others that it has."""
         known = {parameter.name: parameter for parameter in self.parameters}
         # A measure of grades (RBP, whose rel is None) stays one for any threshold.
-        spared = {name for name, one in known.items() if name == "rel" and one.is_optional}
-        usual = {name: one for name, one in (defaults or {}).items() if name in known}
-        wanted = {name: one for name, one in usual.items() if name not in spared} | dict(
+        spared = {name for name, each in known.items() if name == "rel" and each.is_optional}
+        usual = {name: value for name, value in (defaults or {}).items() if name in known}
+        wanted = {name: value for name, value in usual.items() if name not in spared} | dict(
             given or {}
         )
         for name in wanted:
@@ -391,8 +391,8 @@ class Definition:
                 raise MeasureError(f"{self.name} has no parameter {name!r}; it has {there}")
         try:
             params = tuple(
-                (name, one.check(wanted[name]) if name in wanted else one.default)
-                for name, one in known.items()
+                (name, parameter.check(wanted[name]) if name in wanted else parameter.default)
+                for name, parameter in known.items()
             )
         except MeasureError as error:
             raise MeasureError(f"{self.name}: {error}") from None
@@ -435,9 +435,9 @@ def definitions(task: str) -> dict[str, Definition]:
     folder = task if task in {"ranking", "text"} else "prediction"
     modules = [f"heldout.measure.{folder}.{name}" for name in _MODULES[task]]
     places = {import_module(name).__name__: place for place, name in enumerate(modules)}
-    known = [one for (of, _), one in DEFINITIONS.items() if of == task]
-    known.sort(key=lambda one: places.get(one.compute.__module__, len(places)))
-    return {one.name: one for one in known}
+    known = [definition for (of, _), definition in DEFINITIONS.items() if of == task]
+    known.sort(key=lambda definition: places.get(definition.compute.__module__, len(places)))
+    return {definition.name: definition for definition in known}
 
 
 def measure(name: str, task: Task, **about: Any) -> Callable[[Function], Function]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from heldout.data.segments import Texts
-from heldout.errors import Argument, HeldoutError, MeasureError, MissingExtraError, failure
+from heldout.errors import Argument, HeldoutError, MeasureError, failure
 from heldout.measure.base import (
     DEFINITIONS,
     JUDGED_ONLY,
@@ -96,7 +96,8 @@ def define_measure(
             raise MeasureError(f"expected one of {', '.join(TASKS)}", argument="task", value=task)
         if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
             raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
-        known = [one.name for one in meant(called, [task], has_cutoff=False) if one.own is None]
+        same = meant(called, [task], has_cutoff=False)
+        known = [each.name for each in same if each.own is None]
         if known:
             raise MeasureError(f"{called} is already a measure ({known[0]}): choose another name")
         _keep(own, called, task, bounds, higher_is_better)
@@ -108,21 +109,22 @@ def define_measure(
 def _keep(own: Own, name: str, task: Task, bounds: Bounds, higher_is_better: bool) -> Definition:
     """Register a function; the types of its parameters are those of their defaults."""
     arguments = inspect.signature(own).parameters.values()
-    keywords = [one for one in arguments if one.kind is one.KEYWORD_ONLY and one.name != WEIGHT]
-    for one in keywords:
-        if one.default is one.empty:
+    keywords = [each for each in arguments if each.kind is each.KEYWORD_ONLY]
+    keywords = [argument for argument in keywords if argument.name != WEIGHT]
+    for argument in keywords:
+        if argument.default is argument.empty:
             raise MeasureError(f"{name}: every keyword-only parameter needs a default")
-        if one.name == JUDGED_ONLY and task == "ranking":
+        if argument.name == JUDGED_ONLY and task == "ranking":
             raise MeasureError(f"{name}: the parameter {JUDGED_ONLY} is reserved: rename it")
     # scikit-learn checks its own parameters, whose defaults say little.
     typed = () if ":" in name else (bool, int, float, str)
     kinds = [
-        next((kind for kind in typed if type(one.default) is kind), object) for one in keywords
+        next((kind for kind in typed if type(each.default) is kind), object) for each in keywords
     ]
     compute: Any = (_over_queries if task == "ranking" else _over_units)(own, name)
     compute.__doc__ = own.__doc__
     compute.__signature__ = inspect.Signature(
-        [one.replace(annotation=kind) for one, kind in zip(keywords, kinds, strict=True)]
+        [argument.replace(annotation=kind) for argument, kind in zip(keywords, kinds, strict=True)]
     )
     definition = Definition(
         name,
@@ -163,10 +165,8 @@ def sklearn_definition(task: str, name: str) -> Definition:
     """Return a function of scikit-learn as a measure: ``sklearn:d2_pinball_score``."""
     if (task, name) in DEFINITIONS:
         return DEFINITIONS[task, name]
-    try:
-        from sklearn import metrics  # type: ignore[import-untyped] # large
-    except ImportError:
-        raise MissingExtraError(f"{name} needs scikit-learn: pip install scikit-learn") from None
+    from sklearn import metrics  # type: ignore[import-untyped] # large
+
     function = getattr(metrics, name.partition(":")[2], None)
     if not inspect.isfunction(function) or "y_true" not in inspect.signature(function).parameters:
         raise MeasureError(f"{name}: sklearn.metrics has no such function of truth and predictions")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from heldout.data.frames import is_frame, is_nested
+from heldout.data.ids import as_id
 from heldout.data.prediction_files import as_predictions, detect_task, is_path, listed
 from heldout.data.predictions import ClassPredictions, NumberPredictions
 from heldout.data.qrels import Qrels
@@ -134,7 +135,7 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         return evaluate_texts(as_references(truth), as_systems(predictions), wanted, progress)
     from heldout.measure.prediction.evaluate import evaluate_predictions
 
-    positive = None if positive is None else str(positive)
+    positive = None if positive is None else as_id(positive)
     several = as_predictions(truth, predictions, task, positive, threshold)
     return evaluate_predictions(several, wanted, positive, undefined, progress)
 

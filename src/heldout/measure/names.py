@@ -203,9 +203,10 @@ def _needs_cutoff(stem: str) -> bool:
 def _arguments(definition: Definition, text: str) -> dict[str, Value]:
     """Read what is between the brackets."""
     parameters = {parameter.name: parameter for parameter in definition.parameters}
-    choices = [(word, one.name) for one in definition.parameters for word in one.choices]
+    choices = [(word, each.name) for each in definition.parameters for word in each.choices]
     # A word that fits two parameters (none: smooth and tokenize of BLEU) needs a name before it.
-    words = {word: name for word, name in choices if [one for one, _ in choices].count(word) == 1}
+    every = [word for word, _ in choices]
+    words = {word: name for word, name in choices if every.count(word) == 1}
     given: dict[str, Value] = {}
     place = 0
     while place < len(text.rstrip()):
@@ -266,7 +267,7 @@ def spelled(tasks: Sequence[str] = TASKS) -> dict[str, list[Definition]]:
     table: dict[str, list[Definition]] = {}
     for task in tasks:
         for each in definitions(task).values():
-            for spelling in {plain(one): None for one in (each.name, *each.aliases)}:
+            for spelling in {plain(name): None for name in (each.name, *each.aliases)}:
                 table.setdefault(spelling, []).append(each)
     return table
 
@@ -276,7 +277,7 @@ def _choice_in(definition: Definition, stem: str) -> dict[str, Value]:
     if plain(stem) in map(plain, (definition.name, *definition.aliases)):
         return {}
     choice = stem.rpartition("_")[2]
-    return {one.name: choice for one in definition.parameters if choice in one.choices}
+    return {each.name: choice for each in definition.parameters if choice in each.choices}
 
 
 def meant(stem: str, tasks: Sequence[str] = TASKS, *, has_cutoff: bool) -> list[Definition]:
@@ -338,9 +339,9 @@ def _unknown(name: str, task: str | None) -> str:
     from heldout.measure.ranking.trec_names import TREC_NAMES, refuse_unsupported
 
     refuse_unsupported(name)
-    stem, at, cutoff = re.split(r"[(.]", name)[0].partition("@")
+    stem, mark, cutoff = re.split(r"[(.]", name)[0].partition("@")
     of = "" if task is None else f" of {task}"
-    elsewhere = meant(stem, TASKS, has_cutoff=bool(at)) if task and stem else []
+    elsewhere = meant(stem, TASKS, has_cutoff=bool(mark)) if task and stem else []
     if elsewhere:
         return f"unknown measure {name!r}{of}: it is a measure of {elsewhere[0].task}"
     table = spelled([task] if task else TASKS)
@@ -350,14 +351,14 @@ def _unknown(name: str, task: str | None) -> str:
             f"unknown measure {name!r}: did you mean {table[plain(glued[1])][0].name}@{glued[2]}?"
         )
     near_names: dict[str, list[str]] = {}
-    if task in {None, "ranking"} and not at:
+    if task in {None, "ranking"} and not mark:
         near_names = {plain(known): [known] for known in TREC_NAMES}
     for spelling, known in spelled().items():
-        fitting = [each for each in known if not at or each.cutoff != "none"]
-        own = [f"{each.name}{at}{cutoff}" for each in fitting if task in {None, each.task}]
+        fitting = [each for each in known if not mark or each.cutoff != "none"]
+        own = [f"{each.name}{mark}{cutoff}" for each in fitting if task in {None, each.task}]
         near_names[spelling] = own or [f"{each.name} (of {each.task})" for each in fitting]
     near = difflib.get_close_matches(plain(stem), near_names, 4, 0.5)
-    by_case = [sorted(near_names[one], key=lambda known: known[0] != stem[0]) for one in near]
+    by_case = [sorted(near_names[each], key=lambda name: name[0] != stem[0]) for each in near]
     shown = list(dict.fromkeys(each for several in by_case for each in several))
     hint = f"did you mean {' or '.join(shown[:2])}?" if shown else "see heldout list measures"
     return f"unknown measure {name!r}{of}: {hint}"

@@ -254,7 +254,7 @@ def plan_text(prepared: Any, width: int | None = None) -> str:
         rows = f"{data.name}: {count_of(len(data), 'row')}"
         rows += f", {count_of(len(data.classes), 'class', 'classes')}" if data.classes else ""
         rows += f", {count_of(len(set(data.groups)), 'group')}" if data.groups else ""
-        where = "the validation part" if prepared.validates else f"{experiment.inner} inner folds"
+        where = "the validation part" if splits.validates else f"{experiment.inner} inner folds"
         lines = [rows, splits.words(), measures, f"{tuned} on {where}"]
     for system in prepared.systems:
         search, tried = system.search, f"{system.search.trials} trials of Optuna"

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from heldout.data.words import offsets_of
 from heldout.resample.hashing import draws
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -151,7 +152,8 @@ class _Wishes:
             self._scale = 1
             self.wishes = _whole_wishes(totals, shares, labels)
         self._labels_of: dict[int, list[tuple[int, int]]] = {}
-        for unit, label, times in _triples(labels):
+        columns = (column.tolist() for column in (labels.units, labels.labels, labels.counts))
+        for unit, label, times in zip(*columns, strict=True):
             self._labels_of.setdefault(unit, []).append((label, times))
         self._left = np.array([len(units) for units in self._units], np.int64)
         self._order = labels.order
@@ -181,11 +183,6 @@ class _Wishes:
             self._left[label] -= 1
 
 
-def _triples(labels: Labels) -> Iterator[tuple[int, int, int]]:
-    columns = (labels.units, labels.labels, labels.counts)
-    return zip(*(column.tolist() for column in columns), strict=True)
-
-
 def _whole_wishes(totals: list[int], shares: Sequence[int], labels: Labels) -> list[list[int]]:
     """Return the share of each label, rounded at random so that the totals are right.
 
@@ -196,7 +193,7 @@ def _whole_wishes(totals: list[int], shares: Sequence[int], labels: Labels) -> l
     starts = draws(labels.word, len(shares), sum(shares)).tolist()
     rest = sum(shares)
     for part in range(1, len(shares)):
-        ends = (np.concatenate(([0], np.cumsum(left))) * shares[part] + starts[part] % rest) // rest
+        ends = (offsets_of(left) * shares[part] + starts[part] % rest) // rest
         wishes[labels.order, part] = np.diff(ends)
         left = left - np.diff(ends)
         rest -= shares[part]

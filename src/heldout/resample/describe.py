@@ -89,8 +89,7 @@ def describe_splits(splits: Splits, collection: Collection | None = None) -> Des
         times += split.test > 0
         if texts is not None:
             twins |= (split.test > 0) & np.isin(texts, texts[split.train > 0])
-    present = slice(None) if splits.units.places is None else splits.units.places
-    tables = np.array([times[present] for times in held.values()])
+    tables = np.array([splits.units.active(times) for times in held.values()])
     # Crossed with documents, or used for several runs, a unit is held out several times.
     several = splits.crossed is not None or splits.runs > 1
     return Description(
@@ -177,7 +176,7 @@ def _relevant(split: Split, collection: Collection) -> dict[str, Any]:
 
 
 def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]:
-    documents = splits if splits.crossed is None else splits.crossed[1]
+    documents = splits.by_unit[-1]
     judged = [row for row in rows if row.without_test is not None]
     if documents.unit != "document" or not judged:
         return
@@ -215,9 +214,7 @@ def _repeated_texts(splits: Splits) -> Ints | None:
     codes = same_texts(units)
     if int(codes.max()) + 1 == len(codes):
         return None
-    whole = np.full(len(units.ids), -1, np.int64)
-    whole[slice(None) if units.places is None else units.places] = codes
-    return whole
+    return units.expand(codes, -1)
 
 
 def _twin_notes(splits: Splits, twins: Flags) -> Iterator[Note]:

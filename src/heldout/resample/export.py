@@ -83,7 +83,7 @@ def export_splits(
                 for side in split.sides()
             }
             written.append({"key": str(split.key), "folder": name, "sides": sides})
-        if splits.partitions:
+        if splits.tables is not None:
             with (aside / "folds.tsv").open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(fold_table(splits))
         about = {

@@ -82,8 +82,7 @@ def _of_codes(units: Units, codes: Ints) -> Groups | None:
     count = int(codes.max(initial=-1)) + 1
     if count == len(codes):
         return None
-    keys = units.keys if units.places is None else units.keys[units.places]
-    order = np.lexsort((keys, codes))
+    order = np.lexsort((units.active(units.keys), codes))
     first = np.searchsorted(codes[order], np.arange(count))
     numbers = order[first] if units.places is None else units.places[order[first]]
     ids = units.ids if isinstance(units.ids, Ids) else Ids.of(units.ids)
@@ -159,7 +158,7 @@ def same_texts(units: Units) -> Ints:
         hashes = units.collection.documents.text_hashes
     else:
         hashes = np.array([_query_key(text) for text in units.collection.queries.texts])
-    return equal_rows(hashes if units.places is None else hashes[units.places])
+    return equal_rows(units.active(hashes))
 
 
 def _nearly_same_texts(units: Units) -> Ints:
@@ -171,8 +170,7 @@ def _nearly_same_texts(units: Units) -> Ints:
             f"groups='near-duplicates' is for documents of a collection, not for {units.plural}: "
             "use 'duplicates', or give the group of each unit"
         )
-    codes = near_duplicates(units.collection.documents)
-    return codes if units.places is None else codes[units.places]
+    return units.active(near_duplicates(units.collection.documents))
 
 
 def equal_rows(hashes: NDArray[np.uint64]) -> Ints:
@@ -225,8 +223,7 @@ def _crossing(codes: Ints, splits: Splits) -> Flags:
         first = splits[0]
         side = (first.test > 0).astype(np.int32)
         taking = (first.train > 0) | (first.test > 0)
-    if splits.units.places is not None:
-        side, taking = side[splits.units.places], taking[splits.units.places]
+    side, taking = splits.units.active(side), splits.units.active(taking)
     count = int(codes.max(initial=-1)) + 1
     low, high = np.full(count, np.iinfo(np.int32).max, np.int32), np.full(count, -1, np.int32)
     np.minimum.at(low, codes[taking], side[taking])

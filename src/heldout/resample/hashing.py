@@ -41,7 +41,8 @@ def random_order(keys: Words, ids: Sequence[str], word: np.uint64) -> Ints:
     arranged = mixed[order]
     if (arranged[1:] == arranged[:-1]).any():  # ids with equal hashes are ordered by themselves
         values = mixed.tolist()
-        return np.array(sorted(range(len(ids)), key=lambda at: (values[at], ids[at])), np.int64)
+        rows = sorted(range(len(ids)), key=lambda row: (values[row], ids[row]))
+        return np.array(rows, np.int64)
     return order
 
 

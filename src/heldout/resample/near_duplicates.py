@@ -10,22 +10,19 @@ band with a probability of about 1 %.
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.parallel import threads
+from heldout.data.documents import TextBatch
+from heldout.data.parallel import stream_threads
 from heldout.resample.kernels.minhash import join_alike, sign_documents
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from numpy.typing import NDArray
 
-    from heldout.data.documents import Documents, TextBatch
+    from heldout.data.documents import Documents
     from heldout.data.words import Bytes, Ints
 
     Signatures = NDArray[np.uint16]
@@ -59,7 +56,7 @@ def near_duplicates(documents: Documents) -> Ints:
 
 def signatures(documents: Documents) -> tuple[Signatures, NDArray[np.bool_]]:
     """Return 16 bits of the first sequence of each document in each order, and which have words."""
-    found = np.empty((len(documents), ORDERS), np.uint16)
+    signed = np.empty((len(documents), ORDERS), np.uint16)
     has_words = np.zeros(len(documents), np.bool_)
     random = np.random.default_rng(0x6E656172)
     factors = random.integers(0, 1 << 32, ORDERS, np.uint32) | np.uint32(1)
@@ -68,18 +65,11 @@ def signatures(documents: Documents) -> tuple[Signatures, NDArray[np.bool_]]:
     def sign(batch: TextBatch) -> None:
         own = slice(batch.first, batch.first + len(batch))
         text, offsets = _one_case(batch)
-        sign_documents(text, offsets, factors, shifts, found[own], has_words[own])
+        sign_documents(text, offsets, factors, shifts, signed[own], has_words[own])
 
-    workers = threads()
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[None]] = deque()
-        for batch in documents.batches(_BATCH):
-            waiting.append(pool.submit(sign, batch))
-            if len(waiting) > 2 * workers:
-                waiting.popleft().result()
-        for future in waiting:
-            future.result()
-    return found, has_words
+    for _ in stream_threads(sign, documents.batches(_BATCH), ahead=2):
+        pass
+    return signed, has_words
 
 
 def _one_case(batch: TextBatch) -> tuple[Bytes, Ints]:
@@ -88,9 +78,9 @@ def _one_case(batch: TextBatch) -> tuple[Bytes, Ints]:
     if not (text >= 128).any():
         return text, offsets
     raw = [batch.raw(place) for place in range(len(batch))]
-    folded = [one if one.isascii() else one.decode().casefold().encode() for one in raw]
-    lengths = np.fromiter(map(len, folded), np.int64, len(folded))
-    return np.frombuffer(b"".join(folded), np.uint8), np.concatenate(([0], np.cumsum(lengths)))
+    folded = [own if own.isascii() else own.decode().casefold().encode() for own in raw]
+    one_case = TextBatch.of(batch.first, batch.ids, folded)
+    return one_case.text, one_case.offsets
 
 
 def _numbered(leaders: Ints) -> Ints:

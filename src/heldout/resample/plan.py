@@ -82,12 +82,6 @@ Column = Annotated[Any, AfterValidator(_column)]
 Stratify = Annotated[Column, BeforeValidator(_strata)]
 
 
-def check_seed(seed: int) -> None:
-    """Raise an error if a seed is not valid."""
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise PlanError("expected an integer of at least 0", argument="seed", value=seed)
-
-
 # The base of all plans
 
 _P = TypeVar("_P", bound=type)
@@ -97,36 +91,36 @@ _P = TypeVar("_P", bound=type)
 def checked(cls: _P) -> _P:
     """Make a plan of a class: a frozen dataclass whose faults are errors of heldout."""
     config = ConfigDict(extra="forbid", strict=True)
-    made: Any = checked_dataclass(frozen=True, eq=False, repr=False, config=config)(cls)
-    check: Callable[..., None] = made.__init__
+    plan: Any = checked_dataclass(frozen=True, eq=False, repr=False, config=config)(cls)
+    check: Callable[..., None] = plan.__init__
 
     @wraps(check)
     def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807
         try:
             check(self, *values, **named)
         except ValidationError as error:
-            raise PlanError(*_faults(error, made)) from None
+            raise PlanError(*_faults(error, plan)) from None
 
-    made.__init__ = __init__
-    return made  # type: ignore[no-any-return]
+    plan.__init__ = __init__
+    return plan  # type: ignore[no-any-return]
 
 
 def _faults(error: ValidationError, cls: type[Any]) -> Iterator[str | Argument]:
     """Say what is wrong with each field: ``folds=1: expected an integer of at least 2``."""
     names = [field.name for field in fields(cls)]
-    told: dict[str, list[str | Argument]] = {}
+    faults: dict[str, list[str | Argument]] = {}
     for fault in error.errors(include_url=False):
         name = str(fault["loc"][0])
         if name.isdecimal():  # the number of a positional argument
             name = dict(enumerate(names)).get(int(name), f"argument {int(name) + 1}")
         if fault["type"] == "missing":
-            told[name] = [f"{name} is missing"]
+            faults[name] = [f"{name} is missing"]
         elif fault["type"].startswith("unexpected_"):
-            told[name] = [f"{cls.__name__} has no {name}: it has {', '.join(names)}"]
+            faults[name] = [f"{cls.__name__} has no {name}: it has {', '.join(names)}"]
         else:
             text = fault["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-            told.setdefault(name, [Argument(name, short(fault["input"])), f": {text}"])
-    for number, parts in enumerate(told.values()):
+            faults.setdefault(name, [Argument(name, short(fault["input"])), f": {text}"])
+    for number, parts in enumerate(faults.values()):
         yield from ["; ", *parts] if number else parts
 
 

@@ -172,8 +172,8 @@ def _order_and_sizes(units: Units, word: np.uint64) -> tuple[Ints, Ints]:
     if units.together is not None:
         names, codes = units.together.names, units.together.codes
         return random_order(id_keys(names), names, word), np.bincount(codes)
-    keys = units.keys if units.places is None else units.keys[units.places]
-    return random_order(keys, units.present(), word), np.ones(len(units), np.int64)
+    order = random_order(units.active(units.keys), units.present(), word)
+    return order, np.ones(len(units), np.int64)
 
 
 def _refuse_few_groups(groups: Groups | None, parts: int) -> None:
@@ -214,8 +214,8 @@ class HoldOut(Plan):
     test
         The size of the test side: a share (.2 and 1/3 are usual), or a number of units.
     validation
-        The size of a third side, as a share or a number; 0: none. An `Experiment` does not use it
-        yet, and refuses it.
+        The size of a third side, as a share or a number; 0: none. An `Experiment` chooses
+        parameters on it.
     repeats
         How many random hold-outs to draw.
     stratify, groups

@@ -223,11 +223,7 @@ class Splits(Sequence[Split]):
     def groups(self) -> Ints | None:
         """The number of the group of each unit, −1 for units without a side; None: no groups."""
         together = self.units.together
-        if together is None or self.units.places is None:
-            return None if together is None else together.codes
-        whole = np.full(len(self.units.ids), -1, np.int64)
-        whole[self.units.places] = together.codes
-        return whole
+        return None if together is None else self.units.expand(together.codes, -1)
 
     @property
     def seed(self) -> int | None:
@@ -266,9 +262,19 @@ class Splits(Sequence[Split]):
         return self.make(places // self.runs, self.key(places))
 
     @property
+    def by_unit(self) -> tuple[Splits, ...]:
+        """The splits of the queries and those of the documents; else these alone."""
+        return self.crossed or (self,)
+
+    @property
     def partitions(self) -> bool:
-        """Whether every unit is in one test fold of each repeat."""
-        return self.tables is not None
+        """Whether every unit, of either kind, is in one test fold of each repeat."""
+        return all(splits.tables is not None for splits in self.by_unit)
+
+    @property
+    def validates(self) -> bool:
+        """Whether there is a validation part, of either kind, to choose parameters on."""
+        return any(splits[0].validation is not None for splits in self.by_unit)
 
     def folds(self, repeat: int = 0) -> Weights:
         """Return the fold of each unit (-1: none), if every unit is in one test fold."""

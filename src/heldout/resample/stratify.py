@@ -78,8 +78,7 @@ def _built_in(name: str, units: Units) -> Stratification:
         counts = np.array([len(text.split()) for text in collection.queries.texts], np.int64)
     else:
         counts = collection.documents.word_counts()
-    present = counts if units.places is None else counts[units.places]
-    return _bands(present.astype(np.float64))
+    return _bands(units.active(counts).astype(np.float64))
 
 
 def relevant_per_query(collection: Collection) -> Ints:
@@ -97,9 +96,7 @@ def _relevance(collection: Collection, units: Units) -> Relevance:
         )
     documents, queries = rows.documents[relevant], rows.queries[relevant]
     if units.places is not None:
-        place = np.full(len(units.ids), -1, np.int64)
-        place[units.places] = np.arange(len(units.places))
-        documents = place[documents]
+        documents = units.expand(np.arange(len(units.places)), -1)[documents]
         documents, queries = documents[documents >= 0], queries[documents >= 0]
     return Relevance(documents, queries, collection.queries.ids)
 

@@ -73,8 +73,7 @@ class Units:
 
     def order(self, *seed: object) -> Ints:
         """Return the active units, by position among them, in a random order."""
-        keys = self.keys if self.places is None else self.keys[self.places]
-        return random_order(keys, self.present(), self.word(*seed))
+        return random_order(self.active(self.keys), self.present(), self.word(*seed))
 
     def word(self, *seed: object) -> np.uint64:
         """Return 64 bits of a hash of seed, kind of unit and outer split."""
@@ -83,7 +82,7 @@ class Units:
     def inside(self, train: Weights, outer: object) -> Units:
         """Return the units of the training side of a split, whose key changes all seeds."""
         places = np.flatnonzero(train)
-        among = train > 0 if self.places is None else train[self.places] > 0
+        among = self.active(train > 0)
         together = None if self.together is None else self.together.some(among)
         return replace(
             self,
@@ -103,11 +102,15 @@ class Units:
             groups=self.groups if groups is None else groups,
         )
 
-    def expand(self, values: NDArray[np.int32], fill: int) -> Weights:
+    def active(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values of the active units, from one per unit."""
+        return values if self.places is None else values[self.places]
+
+    def expand(self, values: NDArray[Any], fill: int) -> NDArray[Any]:
         """Return a number for each unit; `fill` for units that are not active."""
         if self.places is None:
             return values
-        whole = np.full(len(self.ids), fill, np.int32)
+        whole = np.full(len(self.ids), fill, values.dtype)
         whole[self.places] = values
         return whole
 

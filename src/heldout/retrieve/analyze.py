@@ -152,7 +152,7 @@ def function_name(function: Any) -> str:
 
 def _runs(text: str) -> list[str]:
     r"""Return the longest runs of word characters (``\w`` for text without combining marks)."""
-    if text.isascii() or not any(is_mark(one) for one in text if one > "\x7f"):
+    if text.isascii() or not any(is_mark(character) for character in text if character > "\x7f"):
         return _WORDS.findall(text)
     return ["".join(run) for good, run in groupby(text, is_word) if good]
 

@@ -93,8 +93,8 @@ def unicode_table(lower: bool) -> NDArray[np.int32]:
 def _entries(codes: range, lower: bool) -> NDArray[np.int32]:
     characters = [chr(code) for code in codes]
     lowered = [character.lower() for character in characters] if lower else characters
-    table = np.fromiter((ord(one[0]) for one in lowered), np.int32, len(codes))
-    table[np.fromiter((len(one) > 1 for one in lowered), np.bool_, len(codes))] |= DOTTED
+    table = np.fromiter((ord(text[0]) for text in lowered), np.int32, len(codes))
+    table[np.fromiter((len(text) > 1 for text in lowered), np.bool_, len(codes))] |= DOTTED
     mark = np.fromiter(map(is_mark, characters), np.bool_, len(codes))
     word = np.fromiter(map(str.isalnum, characters), np.bool_, len(codes)) | mark
     table[mark] |= MARK

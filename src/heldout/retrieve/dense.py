@@ -164,10 +164,10 @@ def _add_block(best: _Best, rows: Ints, block: _Side, queries: _Side) -> None:
         limits[~np.isfinite(limits)] = -np.inf
         with np.errstate(over="ignore"):
             rounded = np.nextafter(limits.astype(np.float32), np.float32(-np.inf))
-        for at, limit in enumerate(rounded):
-            near = np.flatnonzero(~(quick[at] < limit))  # also products that are NaN: too large
+        for row, limit in enumerate(rounded):
+            near = np.flatnonzero(~(quick[row] < limit))  # also products that are NaN: too large
             if len(near):
-                query = begin + at
+                query = begin + row
                 products = _row_sums(block.values[near], queries.values[query])
                 scores = products / (block.norms[near] * queries.norms[query])
                 best.add(query, rows[near], scores)

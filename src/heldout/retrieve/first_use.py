@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from heldout.compiled import compile_elsewhere
 
-__all__ = ["prepare_ranking"]
-
 
 def prepare_ranking() -> None:
     """Start to compile what experiments need, unless the code is kept already."""

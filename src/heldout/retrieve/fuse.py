@@ -26,6 +26,7 @@ from heldout.compiled import announce
 from heldout.data.ids import Ids
 from heldout.data.parallel import run_threads
 from heldout.data.run import Run, TiePolicy, as_runs, put_in_order
+from heldout.data.words import offsets_of
 from heldout.errors import Argument, InputError
 from heldout.notes import count_of
 
@@ -104,7 +105,7 @@ class Fusion:
             given: Any = self.weights
             if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
                 raise InputError("expected a number per run", argument="weights", value=given)
-            object.__setattr__(self, "weights", tuple(_number("weights", one) for one in given))
+            object.__setattr__(self, "weights", tuple(_number("weights", each) for each in given))
             if not any(self.weights):
                 raise InputError("all weights are 0: nothing would be ranked")
 
@@ -241,25 +242,6 @@ def fuse_runs(
     return run
 
 
-def fuse_tops(runs: Sequence[Run], fusions: Sequence[Fusion], depth: int) -> list[Run]:
-    """Fuse runs in several ways, for the first few documents of each list; they are joined once."""
-    from heldout.retrieve.kernels.fuse import best
-
-    def work(joined: _Joined) -> Lists:
-        docs, tops = joined.docs(), []
-        ids = docs.ranks()
-        for scores in _scores(joined, fusions):
-            found = np.full((len(joined.offsets) - 1, depth), -1, np.int32)
-            best(scores, ids, joined.offsets, found)
-            entries = found[found >= 0]
-            tops.append(((found >= 0).sum(axis=1), docs.take(entries), scores[entries]))
-        return tops
-
-    queries, blocks = _by_blocks(runs, fusions, work)
-    lists = zip(*blocks, strict=True)
-    return [_stacked(how.how, queries, own) for how, own in zip(fusions, lists, strict=True)]
-
-
 def judged_ranks(runs: Sequence[Run], qrels: Qrels, fusions: Sequence[Fusion]) -> tuple[Ints, Ints]:
     """Rank the judged documents under several fusions; runs are joined and normalised once.
 
@@ -272,14 +254,14 @@ def judged_ranks(runs: Sequence[Run], qrels: Qrels, fusions: Sequence[Fusion]) -
         # Judgements are the last list. What they alone have is no entry of the runs.
         judged = int(joined.counts[-1].sum())
         first = len(joined.scores) - judged
-        ranked = (joined.row_of[:, :-1] >= 0).any(axis=1)
+        ranked = np.asarray((joined.row_of[:, :-1] >= 0).any(axis=1))
         of_entry = np.maximum(joined.row_of[ranked, -1] - first, -1).astype(np.int32)
         runs_alone = _Joined(
             joined.row_docs,
             joined.scores[:first],
             joined.counts[:-1],
             np.ascontiguousarray(joined.row_of[ranked, :-1]),
-            np.concatenate(([0], np.cumsum(ranked)))[joined.offsets],
+            offsets_of(ranked)[joined.offsets],
         )
         ids, offsets = runs_alone.docs().ranks(), runs_alone.offsets
         found = np.zeros((len(fusions), judged), np.int64)
@@ -297,7 +279,7 @@ def _stacked(
 ) -> Run:
     """Return lists of all blocks (how many documents each query has, which, scores) as a run."""
     counts, docs, scores = zip(*lists, strict=True)
-    offsets = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
+    offsets = offsets_of(np.concatenate(counts))
     return Run(name, tuple(queries), offsets, Ids.stack(docs), np.concatenate(scores), ties)
 
 
@@ -318,10 +300,10 @@ class _Joined(NamedTuple):
 
     def first_rows(self) -> NDArray[np.int32]:
         """Return the row of each entry in the first list that has it."""
-        found = self.row_of[:, 0].copy()
+        first = self.row_of[:, 0].copy()
         for rows in self.row_of.T[1:]:
-            np.copyto(found, rows, where=found < 0)
-        return found
+            np.copyto(first, rows, where=first < 0)
+        return first
 
     def docs(self) -> Ids:
         """Return the document of each entry."""

@@ -297,8 +297,6 @@ class IndexedDocuments(Documents):
     open. Whoever needs texts names the collection, and the index beside it.
     """
 
-    __slots__ = ("ids", "index", "notes")
-
     def __init__(self, index: Index) -> None:
         self.index = index
         self.digest = index.documents_digest

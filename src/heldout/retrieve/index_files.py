@@ -166,7 +166,7 @@ def _described(path: str | os.PathLike[str]) -> dict[str, Any]:
         checksum = about.pop("checksum", "")
     except OSError as error:
         raise InputError(f"{name}: the index cannot be read ({error.strerror})") from None
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, TypeError):
         raise InputError(f"{name}: the {_ABOUT} of the index is damaged: {_AGAIN}") from None
     if about.get("format", FORMAT) != FORMAT:
         raise InputError(

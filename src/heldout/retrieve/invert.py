@@ -14,10 +14,10 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Self
 import numpy as np
 
 from heldout.data.parallel import stream_threads
+from heldout.data.words import offsets_of
 from heldout.errors import InputError
 from heldout.retrieve.kernels.postings import append_block, sort_block
 from heldout.retrieve.kernels.types import Counted
-from heldout.retrieve.strings import offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -131,12 +131,12 @@ def _rank_all(
         np.zeros((len(asked.documents), number), np.int32),
     )
     spans = np.cumsum((postings.end - postings.begin)[queries.terms])
-    found = np.concatenate([[0], spans])[queries.offsets]
+    spans_before = np.concatenate([[0], spans])[queries.offsets]
     block = min(max(_BLOCK_CELLS // lanes, 64), 4096, max(n, 1))
 
     def rank_some(some: tuple[int, int]) -> None:
         own, products = slice(some[0], some[1] + 1), rule.kind == LIKELIHOOD
-        widest, most = min(_widest(found[own]), n), _widest(lists.offsets[own])
+        widest, most = min(_widest(spans_before[own]), n), _widest(lists.offsets[own])
         rows = Rows(
             np.full(n, -1, np.int32),
             np.empty(widest, np.int32),

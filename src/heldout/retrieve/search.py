@@ -12,6 +12,7 @@ from heldout.data.ids import Ids
 from heldout.data.parallel import run_stretches
 from heldout.data.queries import Queries, queries_of
 from heldout.data.run import Run
+from heldout.data.words import offsets_of
 from heldout.errors import InputError
 from heldout.retrieve.bounds import windows_of
 from heldout.retrieve.kernels.types import FRACTION, HUGE, SATURATED
@@ -97,8 +98,8 @@ def search_terms(
     weights, coded = model.term_weights(known, 0)[:, 0], index.length_codes
     if model.form.kind != FRACTION or coded is None or weights.min() < 0:
         # The loop below is for sums of fractions that are not negative.
-        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=shape[1])
-        return found.documents[:, 0, 0], found.scores[:, 0, 0]
+        ranked = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=shape[1])
+        return ranked.documents[:, 0, 0], ranked.scores[:, 0, 0]
     from heldout.retrieve.kernels import search as kernel
 
     announce("the search", kernel.search)
@@ -148,7 +149,7 @@ def run_of_lists(
     asked = np.flatnonzero(counts)
     numbers, places = np.unique(documents[kept], return_inverse=True)
     column = (ids if isinstance(ids, Ids) else Ids.of(ids)).take(numbers)
-    offsets = np.concatenate(([0], np.cumsum(counts[asked]))).astype(np.int64)
+    offsets = offsets_of(counts[asked])
     values = np.maximum(scores[kept], LOWEST_SCORE)
     names = tuple(query_ids[q] for q in asked.tolist())
     return Run(name, names, offsets, column.take(places), values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
-from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, words
+from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, offsets_of, words
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -96,13 +96,13 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
 
 def leading_words(strings: PackedStrings) -> Words:
     """Return the first eight bytes of each string as a number that orders as the bytes do."""
-    found = np.empty(len(strings), np.uint64)
+    leading = np.empty(len(strings), np.uint64)
     for begin in range(0, len(strings), _PIECE):
         offsets = strings.offsets[begin : begin + _PIECE + 1]
         text = words(_padded(strings.data[offsets[0] : offsets[-1]]))
         starts = offsets[:-1] - offsets[0]
-        found[begin : begin + _PIECE] = _word(text, starts, np.diff(offsets))
-    return found
+        leading[begin : begin + _PIECE] = _word(text, starts, np.diff(offsets))
+    return leading
 
 
 def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
@@ -149,16 +149,9 @@ def _tied(new: Flags) -> Ints:
 
 
 def _word(text: Words, starts: Ints, lengths: Ints) -> Words:
-    at = np.minimum(starts, len(text) - 1)
-    return text[at].byteswap() & _KEEP[np.clip(lengths, 0, 8)]
+    places = np.minimum(starts, len(text) - 1)
+    return text[places].byteswap() & _KEEP[np.clip(lengths, 0, 8)]
 
 
 def _padded(data: Bytes) -> Bytes:
     return np.concatenate((data, np.zeros(PADDING, np.uint8)))
-
-
-def offsets_of(lengths: NDArray[np.integer]) -> Ints:
-    """Return where each of several strings begins, and the end of the last."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.words import words
+from heldout.data.words import offsets_of, words
 from heldout.errors import InputError
 from heldout.retrieve.characters import ascii_letters, ascii_table, unicode_table
 from heldout.retrieve.kernels.counting import count_terms, rehash
@@ -19,7 +19,7 @@ from heldout.retrieve.kernels.types import (
     Tokens,
     read_only,
 )
-from heldout.retrieve.strings import PackedStrings, offsets_of, pack
+from heldout.retrieve.strings import PackedStrings, pack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

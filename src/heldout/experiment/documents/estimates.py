@@ -107,7 +107,7 @@ def document_estimates(
         replicates=max(_FEWEST, experiment.replicates // share),
         seed=experiment.seed,
         ratio=target / len(sample) if by_method is None else 1.0,
-        groups=(prepared.splits.crossed or [prepared.splits])[-1].groups,
+        groups=prepared.splits.by_unit[-1].groups,
     )
     estimand: Estimand = "both" if experiment.by == "both" else "documents"
     estimates = []

@@ -55,7 +55,7 @@ _MOST: Final = 64
 def splits_at_once(prepared: PreparedRankings, system: ModelSystem) -> int:
     """Return the number of splits that are evaluated together; 1: this is not possible."""
     (model,) = system.models(system.search.points[:1])
-    if model.form.kind == LIKELIHOOD or prepared.validates:
+    if model.form.kind == LIKELIHOOD or prepared.splits.validates:
         return 1
     for measure in (*prepared.measures, prepared.tune_for):
         # Below a cutoff, only a user's own measure may look.

@@ -145,7 +145,7 @@ def ranking_estimates(prepared: PreparedRankings, outcome: RankedOutcome) -> lis
 def for_training(prepared: PreparedRankings) -> Flags:
     """Return the queries that a plan with one test set never holds out, as one expects of it."""
     never = np.zeros(prepared.data.table.n_queries, np.bool_)
-    splits = (prepared.splits.crossed or [prepared.splits])[0]
+    splits = prepared.splits.by_unit[0]
     once = isinstance(splits.plan, HoldOut | TestSet | Chronological)
     if once and prepared.experiment.by != "document":
         never = ~np.logical_or.reduce([split.test > 0 for split in splits])
@@ -186,13 +186,12 @@ def _by_query(
     train = mean_of(outcome.training[row, kept])
     if for_training(prepared).any():
         train = _on_training_queries(prepared, outcome, row)
-    sign = -1 if measure.higher_is_better is False else 1
     return {
         **bounds,
         "estimator": "held-out mean",
         "estimand": ESTIMANDS["queries"],
         "train": train,
-        "optimism": sign * (train - mean_of(values)),
+        "optimism": train - mean_of(values),
         "target_size": len(prepared.data.collection.documents),
     }
 
@@ -202,7 +201,7 @@ def _on_training_queries(prepared: PreparedRankings, outcome: RankedOutcome, row
     if prepared.measures[row] == prepared.tune_for:
         # By inner folds, or on a validation part, the score of a system that learns is not one on
         # what it has learned from.
-        apart = prepared.experiment.inner is not None or prepared.validates
+        apart = prepared.experiment.inner is not None or prepared.splits.validates
         known = outcome.table is not None or not apart
         return mean_of(np.array([fold.choice.mean for fold in outcome.folds if known]))
     if outcome.table is None:

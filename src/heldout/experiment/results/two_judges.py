@@ -105,10 +105,10 @@ def judge_held_out(
             repeats[side.key.repeat, side.key.run].append((side, split.test > 0))
         runs = [_run(prepared, system.name, sides) for sides in repeats.values()]
         for judge, qrels in zip(both, (judged.human, judged.machine), strict=True):
-            held_out, found = [], []
+            held_out, runs_of_judge = [], []
             for run, sides in zip(runs, repeats.values(), strict=True):
                 values, own = _values(prepared, qrels, run)
-                found += own
+                runs_of_judge += own
                 held_out += [
                     side._replace(
                         values=np.where(queries, values, np.nan),
@@ -117,7 +117,7 @@ def judge_held_out(
                     for side, queries in sides
                 ]
             judge.append(replace(outcome, held_out=tuple(held_out)))
-        scored += found[:1]  # under the judgements of the machine
+        scored += runs_of_judge[:1]  # under the judgements of the machine
     return *both, judged.run_notes(scored)
 
 

@@ -80,7 +80,7 @@ class ModelSystem(System):
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield that the plan has no folds where it needs them."""
-        if by == "both" and splits and not all(part.partitions for part in splits.crossed or ()):
+        if by == "both" and splits and not splits.partitions:
             yield "when queries and documents are held out, both need folds (kfold, given)"
 
     def describe(self) -> dict[str, Any]:

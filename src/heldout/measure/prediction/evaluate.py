@@ -59,7 +59,7 @@ def evaluate_predictions(
     if not predictions:
         raise InputError("no predictions given")
     check_same_truth(predictions)
-    if len({type(one) for one in predictions}) > 1:
+    if len({type(system) for system in predictions}) > 1:
         raise InputError("predictions of both classes and numbers: score them separately")
     several: list[Predictions] = [*predictions]
     names, first = list(measures or ()), predictions[0]
@@ -76,21 +76,21 @@ def evaluate_predictions(
         classes = classed[0].classes
         if positive is not None or len(classes) == 2:
             positive = classes[positive_number(classes, positive)]
-        classed = [replace(one, positive=positive) for one in classed]
+        classed = [replace(system, positive=positive) for system in classed]
         for measure in wanted:
             if measure.parameters.get("class") not in (None, *classes):
                 raise MeasureError(f"{measure}: no such class; there are {', '.join(classes)}")
         if not names:  # hide default measures that no system has, but never requested ones
-            wanted = [measure for measure in wanted if any(_has(one, measure) for one in classed)]
+            wanted = [measure for measure in wanted if any(_has(own, measure) for own in classed)]
         several, baselines = [*classed], [*_class_baselines(classed[0])]
-        areas = [one for one in wanted if one.family == "AUC" and len(classes) > 2]
+        areas = [measure for measure in wanted if measure.family == "AUC" and len(classes) > 2]
         how = "one class against the rest (ovr)"  # there are several of three or more classes
-        about = [f"{one}: {how}, {one.parameters['average']} average" for one in areas]
+        about = [f"{measure}: {how}, {measure.parameters['average']} average" for measure in areas]
         about.insert(0, _OF_CLASSES)
-        notes = [*_notes(several), *(note for one in classed for note in _reversed(one))]
-    data = {one.name: one for one in several}
+        notes = [*_notes(several), *(note for system in classed for note in _reversed(system))]
+    data = {system.name: system for system in several}
     # An experiment has stored the predictions of its own baselines.
-    own = {one.name: one for one in baselines if one.name not in data}
+    own = {system.name: system for system in baselines if system.name not in data}
     return Evaluation(
         "regression" if isinstance(first, NumberPredictions) else "classification",
         tuple(wanted),
@@ -129,8 +129,8 @@ def _class_baselines(first: ClassPredictions) -> list[ClassPredictions]:
     random = ClassPredictions(
         RANDOM,
         tuple(
-            f"{first.classes[one]} → {first.classes[other]}"
-            for one, other in zip(true.tolist(), guessed.tolist(), strict=True)
+            f"{first.classes[row]} → {first.classes[other]}"
+            for row, other in zip(true.tolist(), guessed.tolist(), strict=True)
         ),
         first.classes,
         true,
@@ -144,23 +144,23 @@ def _class_baselines(first: ClassPredictions) -> list[ClassPredictions]:
 
 
 def _notes(several: Sequence[Predictions]) -> list[Note]:
-    own = (note for one in several for note in one.notes)
+    own = (note for system in several for note in system.notes)
     return [*_other_units(several), *crossing_notes(several), *own]
 
 
 def _other_units(several: Sequence[Predictions]) -> list[Note]:
     """Warn about systems that were scored on other units than the first."""
-    others = [one for one in several[1:] if one.units != several[0].units]
+    others = [system for system in several[1:] if system.units != several[0].units]
     first = set(several[0].units) if others else set()
     return [
         Note(
             "other-units",
-            f"{one.name} and {several[0].name} have different units ({len(one.units):,} and "
-            f"{len(first):,}, {len(first & set(one.units)):,} in common): their values are not "
+            f"{system.name} and {several[0].name} have different units ({len(system.units):,} and "
+            f"{len(first):,}, {len(first & set(system.units)):,} in common): their values are not "
             "comparable",
         )
-        for one in others
-        if set(one.units) != first
+        for system in others
+        if set(system.units) != first
     ]
 
 
@@ -182,13 +182,13 @@ def _reversed(given: ClassPredictions) -> list[Note]:
 
 def _how_units_count(several: Sequence[Predictions]) -> list[str]:
     words = []
-    if any(has_splits(one) for one in several):
+    if any(has_splits(system) for system in several):
         words.append("values and intervals are means over the folds")
-    elif any(one.repeats for one in several):
+    elif any(system.repeats for system in several):
         words.append("values are means over the repeats")
-    plain = [one for one in several if not has_splits(one)]
-    if any(one.groups for one in plain):
+    plain = [system for system in several if not has_splits(system)]
+    if any(system.groups for system in plain):
         words.append("units have groups: intervals resample whole groups")
-    if any(one.weights is not None for one in plain):
+    if any(system.weights is not None for system in plain):
         words.append("units have weights: intervals resample units with their weights")
     return words

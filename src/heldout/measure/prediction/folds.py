@@ -305,7 +305,7 @@ def _test_share(system: Predictions) -> float:
     units = dict.fromkeys(splits, len(set(system.units)))
     if system.repeats and system.folds:
         sizes = Counter(system.repeats)
-        units = {split: sizes[one] for split, one in zip(splits, system.repeats, strict=True)}
+        units = {split: sizes[repeat] for split, repeat in zip(splits, system.repeats, strict=True)}
     for split, size in tested.items():
         if size >= units[split]:
             raise InputError(

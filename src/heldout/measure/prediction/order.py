@@ -91,8 +91,8 @@ def precision_area(positive: Floats, negative: Floats) -> Floats:
     hits = np.cumsum(positive[:, ::-1], axis=1)
     precision = quotient(hits, np.cumsum((positive + negative)[:, ::-1], axis=1))
     # Before the first unit with weight there is no precision, and nothing to add.
-    found = (positive[:, ::-1] * np.nan_to_num(precision)).sum(axis=1)
-    return quotient(found, positive.sum(axis=1))
+    sums = (positive[:, ::-1] * np.nan_to_num(precision)).sum(axis=1)
+    return quotient(sums, positive.sum(axis=1))
 
 
 def of_class(given: ClassPredictions, number: int, function: Ranked) -> Callable[[Floats], Floats]:

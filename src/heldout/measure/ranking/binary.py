@@ -47,9 +47,9 @@ def f_measure(judged: Judged, k: int, *, beta: Positive = 1.0, rel: int = 1) -> 
 
     Formula: (1 + β²) P R / (β² P + R), P = P@k, R = R@k
     """
-    found, all_relevant = judged.total(judged.hits(rel).above(k).query), judged.relevant(rel)
+    hits, all_relevant = judged.total(judged.hits(rel).above(k).query), judged.relevant(rel)
     # (1+b²)PR / (b²P+R) with P = found/k and R = found/relevant, so that 0/0 does not occur
-    return over((1 + beta**2) * found, (beta**2 * all_relevant + k) * (found > 0))
+    return over((1 + beta**2) * hits, (beta**2 * all_relevant + k) * (hits > 0))
 
 
 @measure("RelP", "ranking", aliases=("relative_P",), cutoff="rank")
@@ -172,8 +172,8 @@ def inferred_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
     pooled = hit_rows - first_rows(judged.query, len(judged))[hits.query]  # above each hit
     nonrelevant = _nonrelevant_above(judged, rel)
     before = hits.rank - 1.0
-    found = hits.nth - 1
-    share = (found + _EPSILON) / (found + nonrelevant + 2 * _EPSILON)
+    relevant_above = hits.nth - 1
+    share = (relevant_above + _EPSILON) / (relevant_above + nonrelevant + 2 * _EPSILON)
     inner = over(pooled.astype(np.float64), before)
     expected = 1 / (before + 1) + (before / (before + 1)) * inner * share
     return over(
@@ -196,14 +196,14 @@ def interpolated_precision(judged: Judged, recall_level: float, *, rel: int = 1)
     Formula: max {P(i): recall at i ≥ the level}
     """
     relevant, hits = judged.relevant(rel), judged.hits(rel)
-    found = np.bincount(hits.query, minlength=len(judged))
+    counts = np.bincount(hits.query, minlength=len(judged))
     needed = hits_for_recall(recall_level, relevant)
-    reached = (needed <= found) & (found > 0)
+    reached = (needed <= counts) & (counts > 0)
     values = np.zeros(len(judged))
     if reached.any():
         first = first_rows(hits.query, len(judged))[reached]
         begin = first + np.maximum(needed[reached], 1) - 1
-        spans = np.stack((begin, first + found[reached]), axis=1).ravel()
+        spans = np.stack((begin, first + counts[reached]), axis=1).ravel()
         curve = np.append(hits.nth / hits.rank, 0.0)
         values[reached] = np.maximum.reduceat(curve, spans)[::2]
     return values

@@ -115,8 +115,8 @@ def set_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
 
     Formula: (r / n) · (r / R)
     """
-    found = judged.total(judged.hits(rel).query)
-    return over(found * found, judged.retrieved * judged.relevant(rel).astype(np.float64))
+    hits = judged.total(judged.hits(rel).query)
+    return over(hits * hits, judged.retrieved * judged.relevant(rel).astype(np.float64))
 
 
 @measure("SetF", "ranking")
@@ -145,10 +145,10 @@ def utility(
 
     Formula: a r + b (n - r) + c (R - r) + d (N - n - R + r)
     """
-    found, all_relevant = judged.total(judged.hits(rel).query), judged.relevant(rel)
+    hits, all_relevant = judged.total(judged.hits(rel).query), judged.relevant(rel)
     ret = judged.retrieved
-    rest = docs + found - ret - all_relevant
-    return a * found + b * (ret - found) + c * (all_relevant - found) + d * rest
+    rest = docs + hits - ret - all_relevant
+    return a * hits + b * (ret - hits) + c * (all_relevant - hits) + d * rest
 
 
 @measure("RelString", "ranking", cutoff="optional", how="text", higher_is_better=None)
@@ -162,4 +162,4 @@ def relevance_string(judged: Judged, k: int | None) -> Floats:
     for query, rank, grade in rows:
         mark = "." if grade < 0 else (">" if grade > 9 else str(grade))
         lists[query][rank - 1] = mark
-    return np.array(["".join(one) for one in lists], dtype=object)
+    return np.array(["".join(marks) for marks in lists], dtype=object)

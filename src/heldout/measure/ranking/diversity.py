@@ -1,7 +1,7 @@
 """Measures of diversity and novelty: how well a list covers the subtopics of a query.
 
-They need judgements by subtopic (`heldout.data.subtopics`). Relevance is binary, and subtopics
-without a relevant document are ignored. Values are those of TREC's ndeval, with two differences:
+They need judgements by subtopic. Relevance is binary, and subtopics without a relevant document are
+ignored. Values are those of TREC's ndeval, with two differences:
 any cutoff is allowed, and alpha_DCG@1 and ERR_IA@1 are normalised too.
 """
 

@@ -36,8 +36,8 @@ def gain_of(grade: Ints, gains: Given, *, exponential: bool = False) -> Floats:
             f"grade {base.max():g} is too large for the gain 2^grade - 1: set gains={{grade: gain}}"
         )
     value = np.exp2(base) - 1 if exponential else base
-    for one, gain in gains or ():
-        value[grade == one] = gain
+    for own, gain in gains or ():
+        value[grade == own] = gain
     return value
 
 
@@ -126,9 +126,9 @@ def normalised_gain(
     Formula: DCG / DCG*; gain g_i = grade, or 2^grade - 1 (dcg='exp-log2')
     """
     best = ideal_discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
-    found = discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
+    gain = discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
     # No list is better than the ideal one; rounding may exceed it.
-    return np.minimum(over(found, best), 1.0)
+    return np.minimum(over(gain, best), 1.0)
 
 
 def _running(query: Ints, values: Floats, queries: int) -> Floats:
@@ -163,12 +163,12 @@ def gain_at_relevant(judged: Judged, *, gains: Given = None) -> Floats:
     number = np.bincount(best.query, minlength=len(judged))
     gain = gain_of(judged.grade, gains)
     dcg = _running(judged.query, gain / np.log2(judged.rank + 1.0), len(judged))
-    at = gain > 0
-    found = judged.total(judged.query[at])
-    total = judged.total(judged.query[at], over(dcg[at], ideal(judged.query[at], judged.rank[at])))
+    rows = gain > 0
+    query, rank = judged.query[rows], judged.rank[rows]
+    retrieved, total = judged.total(query), judged.total(query, over(dcg[rows], ideal(query, rank)))
     whole = np.arange(len(judged))
     last = discounted_gain(judged, None, gains=gains)
-    total += over((number - found) * last, ideal(whole, number))
+    total += over((number - retrieved) * last, ideal(whole, number))
     return np.minimum(over(total, number), 1.0)  # running sums may exceed 1 by rounding
 
 
@@ -221,9 +221,9 @@ def normalised_cost_gain(judged: Judged, *, gains: Given = None) -> Floats:
     cost = cost_of_best(judged.query, judged.rank)
     cost += np.maximum(judged.rank - number[judged.query], 0)
     got = _running(judged.query, gain, len(judged))
-    at = gain != 0
-    value = gain[at] / np.log2(2 + cost[at] - got[at])
-    return over(judged.total(judged.query[at], value), judged.total(best.query, best.gain))
+    rows = gain != 0
+    value = gain[rows] / np.log2(2 + cost[rows] - got[rows])
+    return over(judged.total(judged.query[rows], value), judged.total(best.query, best.gain))
 
 
 def _unit_gain(judged: Judged, rel: int | None, gains: Given, normalise: str) -> Floats:

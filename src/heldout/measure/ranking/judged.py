@@ -76,8 +76,8 @@ class Judged:
     def relevant(self, rel: int) -> Ints:
         """Return the number of documents of grade `rel` or higher of each query."""
         grades, counts = self.grade_counts()
-        found: Ints = counts[:, (grades >= rel) & (grades >= 0)].sum(axis=1)
-        return found
+        relevant: Ints = counts[:, (grades >= rel) & (grades >= 0)].sum(axis=1)
+        return relevant
 
     def grade_counts(self) -> tuple[Ints, Ints]:
         """Return all grades in the qrels, ascending, and the documents per query and grade."""
@@ -175,17 +175,17 @@ def _find(qrels: Qrels, run: Run, codes: Ints) -> tuple[Ints, Ints]:
     table[mix(qrels.keys) >> shift] = True
     queries = np.searchsorted(run.offsets, np.arange(0, len(run) + BLOCK, BLOCK), "left")
     cuts = distinct(np.minimum(queries, len(run.queries)))
-    found: list[tuple[Ints, Words, Ints]] = []
+    parts: list[tuple[Ints, Words, Ints]] = []
     for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
         begin, end = int(run.offsets[first]), int(run.offsets[last])
         counts = run.offsets[first + 1 : last + 1] - run.offsets[first:last]
         code = np.repeat(codes[first:last], counts)
         keys = query_keys(run.docs.hashes(begin, end), code)
         candidates = np.flatnonzero(table[mix(keys) >> shift])
-        found.append((candidates + begin, keys[candidates], code[candidates]))
-    rows = np.concatenate([part[0] for part in found])
-    keys = np.concatenate([part[1] for part in found])
-    code = np.concatenate([part[2] for part in found])
+        parts.append((candidates + begin, keys[candidates], code[candidates]))
+    rows = np.concatenate([part[0] for part in parts])
+    keys = np.concatenate([part[1] for part in parts])
+    code = np.concatenate([part[2] for part in parts])
     return _look_up(qrels, run, rows, keys, code)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.files import file_stem
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError
 from heldout.measure.ranking.run_checks import run_notes
@@ -116,9 +117,7 @@ def judged_twice(
 
 def machine_name(given: Any) -> str:
     """Return the name of a machine: that of the file of its judgements, if there is one."""
-    if not isinstance(given, str | os.PathLike):
-        return ""
-    return os.path.basename(given).split(".")[0]  # noqa: PTH119 - pathlib starts slowly
+    return file_stem(os.fspath(given)) if isinstance(given, str | os.PathLike) else ""
 
 
 def _compared(human: Qrels, machine: Qrels) -> list[Note]:

@@ -128,11 +128,11 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
     lines: list[TrecLine] = []
     for name, entry in _TABLE.items():
         if name in wanted:
-            made: list[tuple[str, Any]] = [(name, None)]
+            labelled: list[tuple[str, Any]] = [(name, None)]
             if name != "runid":
-                made = _expand(name, wanted[name], {"rel": rel}, docs)
+                labelled = _expand(name, wanted[name], {"rel": rel}, docs)
             shown = entry.shown != "final", entry.shown != "single"
-            lines += [TrecLine(label, measure, *shown) for label, measure in made]
+            lines += [TrecLine(label, measure, *shown) for label, measure in labelled]
     return lines
 
 
@@ -155,8 +155,8 @@ def parse_trec_name(name: str, defaults: Mapping[str, Value] | None = None) -> l
     """Return the measures for such a name."""
     rest = defaults or {}
     if name in _GROUPS:
-        members = [one for one in _GROUPS[name] if one not in {"runid", "relstring"}]
-        return [measure for one in members for _, measure in _expand(one, "", rest)]
+        members = [member for member in _GROUPS[name] if member not in {"runid", "relstring"}]
+        return [measure for member in members for _, measure in _expand(member, "", rest)]
     stem, _, params = name.partition(".")
     if stem not in _TABLE:
         match = _PRINTED.fullmatch(name)

@@ -58,8 +58,8 @@ def embedding(
 
     values = []
     for texts, (written,) in zip(given.references.texts, given.system.texts, strict=True):
-        wanted, mine = [one for one in map(rows, texts) if len(one)], rows(written)
-        similar = [_similarity(kind, one, mine) if len(mine) else 0.0 for one in wanted]
+        wanted, mine = list(filter(len, map(rows, texts))), rows(written)
+        similar = [_similarity(kind, reference, mine) if len(mine) else 0.0 for reference in wanted]
         values.append(max(similar, default=math.nan))  # NaN: undefined for all systems
     return Means(np.array(values), reason="no word of the references has a vector")
 
@@ -124,7 +124,7 @@ def read_vectors(path: str, changed: int = 0) -> Vectors:
     lines = raw.split(b"\n")
     head = lines[0].split()
     # Two integers in the first line are a header: vectors of one number are useless.
-    first = 1 if len(head) == 2 and all(one.isdigit() for one in head) else 0
+    first = 1 if len(head) == 2 and all(cell.isdigit() for cell in head) else 0
     dimension = int(head[1]) if first else len(head) - 1
     if dimension < 1:
         raise FormatError(f"{name}:1", "expected a word and its numbers, separated by spaces")

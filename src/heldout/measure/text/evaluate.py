@@ -47,10 +47,10 @@ def evaluate_texts(
     paired = tuple(pair_segments(references, system) for system in systems)
     counted: dict[Any, Any] = {}  # what the measures count in the references, once for all systems
     data = {system.name: Texts(references, system, paired, counted) for system in paired}
-    found = Evaluation("text", wanted, data, truth=references).compute(progress)
-    notes = distinct(note for one in wanted for note in _notes(found, one))
-    about = tuple(signature(one, references.reference_count) for one in wanted)
-    return replace(found, notes=notes, about=about)
+    evaluation = Evaluation("text", wanted, data, truth=references).compute(progress)
+    notes = distinct(note for measure in wanted for note in _notes(evaluation, measure))
+    about = tuple(signature(measure, references.reference_count) for measure in wanted)
+    return replace(evaluation, notes=notes, about=about)
 
 
 def _notes(evaluation: Evaluation, measure: Measure) -> Iterator[Note]:
@@ -119,5 +119,5 @@ def segment_scores(
         data=fingerprint(list(parts)),
         unit="segment",
         range=measure.range,
-        outputs=tuple(hash((one.ids, one.texts, one.log_probs)) for one in systems),
+        outputs=tuple(hash((system.ids, system.texts, system.log_probs)) for system in systems),
     )

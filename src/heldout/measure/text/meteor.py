@@ -62,7 +62,7 @@ def meteor(
     }
     words = _TOKEN.findall if tokenize == "words" else str.split
     pairs = zip(given.references.texts, given.system.texts, strict=True)
-    values = [score([*map(words, texts)], words(one), **options) for texts, (one,) in pairs]
+    values = [score([*map(words, texts)], words(text), **options) for texts, (text,) in pairs]
     return Means(np.array(values, np.float64))
 
 

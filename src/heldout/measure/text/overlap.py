@@ -42,7 +42,7 @@ def rouge(given: Texts, *, kind: str = "1", stem: bool = False, value: Side = "f
     score = module.RougeScorer([name], use_stemmer=stem).score_multi
     field = "fmeasure" if value == "f" else value
     pairs = zip(given.references.texts, given.system.texts, strict=True)
-    return Means(np.array([getattr(score(texts, one)[name], field) for texts, (one,) in pairs]))
+    return Means(np.array([getattr(score(texts, text)[name], field) for texts, (text,) in pairs]))
 
 
 @measure("ROUGE-Lsum", "text", fixed={"kind": "Lsum"}, labels=_signature)

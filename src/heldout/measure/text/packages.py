@@ -39,7 +39,7 @@ def signature(measure: Measure, references: str = "1") -> str:
     definition = measure.definition
     labels |= definition.labels(**measure.parameters, **definition.fixed)
     labels["version"] = labels.pop("version", f"heldout-{__version__}")  # the last one
-    return "|".join([measure.family, *(f"{key}:{_plain(one)}" for key, one in labels.items())])
+    return "|".join([measure.family, *(f"{key}:{_plain(value)}" for key, value in labels.items())])
 
 
 def _plain(value: object) -> str:

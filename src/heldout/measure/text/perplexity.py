@@ -45,4 +45,4 @@ def perplexity(
         with np.errstate(over="ignore"):  # overflow is infinite
             return np.exp(-quotient(sums[:, 0], sums[:, 1]) * math.log(base))
 
-    return Sums(np.array([(math.fsum(one), len(one)) for one in logs], np.float64), score)
+    return Sums(np.array([(math.fsum(own), len(own)) for own in logs], np.float64), score)

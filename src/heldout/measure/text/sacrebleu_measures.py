@@ -53,7 +53,7 @@ def _counts(given: Texts, name: str, **options: Any) -> Floats:
             part = slice(start, start + BLOCK)
             streams = list(zip_longest(*given.references.texts[part]))
             count = _metric(name, references=streams, **options)._extract_corpus_statistics  # noqa: SLF001
-            texts = [[one[0] for one in system.texts[part]] for system in systems]
+            texts = [[text[0] for text in system.texts[part]] for system in systems]
             blocks.append([np.array(count(written, None), np.float64) for written in texts])
         counted[key] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     table: Floats = counted[key][systems.index(given.system)]
@@ -76,7 +76,7 @@ def _signature(name: str, **options: Any) -> dict[str, Any]:
         more["smooth"] += f"[{value!r}]"
     metric = _metric(name, **options)
     metric.num_refs = 1  # is known elsewhere, but without one there is no signature
-    labels = {key: one for key, one in metric.get_signature().info.items() if one is not None}
+    labels = {key: label for key, label in metric.get_signature().info.items() if label is not None}
     del labels["nrefs"]
     return {**labels, **more, "version": versions("sacrebleu")}
 
@@ -176,7 +176,7 @@ def chrf(
             return 100 * means
         used = (written > 0) & (wanted > 0)
         count = np.maximum(used.sum(axis=1), 1)
-        average = [np.where(used, one, 0.0).sum(axis=1) / count for one in (precision, recall)]
+        average = [np.where(used, share, 0.0).sum(axis=1) / count for share in (precision, recall)]
         return 100 * f_value(average[0], average[1], 0.0)
 
     table = _counts(

@@ -69,10 +69,10 @@ def charts(
     --------
     >>> import heldout
     >>> table = {"A": {"q1": 0.1, "q2": 0.4, "q3": 0.3}, "B": {"q1": 0.3, "q2": 0.4, "q3": 0.5}}
-    >>> found = heldout.charts(heldout.compare(heldout.Scores.of(table)))
-    >>> found[0].key, found[0].title
+    >>> drawn = heldout.charts(heldout.compare(heldout.Scores.of(table)))
+    >>> drawn[0].key, drawn[0].title
     ('forest', 'score of each system')
-    >>> found[0].frame["mean"].round(2).to_list()
+    >>> drawn[0].frame["mean"].round(2).to_list()
     [0.4, 0.27]
     """
     if isinstance(of, str | os.PathLike):

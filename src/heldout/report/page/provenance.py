@@ -79,15 +79,16 @@ def _words(value: Any) -> str:
 
 def _system(system: Mapping[str, Any]) -> str:
     """What a system is, how many settings of it were tried, and the values of each parameter."""
-    kind = system.get("model") or system.get("function") or system.get("kind") or ""
-    if isinstance(system.get("estimator"), dict):
+    kinds = ("model", "fusion", "function", "object", "transformer")
+    kind = next((system[name] for name in kinds if name in system), "")
+    if "estimator" in system:
         kind = system["estimator"].get("class", "")
     points = system.get("points") or [{}]
     axes = [f"{len(points)} settings tried"] if len(points) > 1 else []
     for name in dict.fromkeys(name for point in points for name in point):
         values = dict.fromkeys(_words(point.get(name)) for point in points)
         axes.append(f"{name} = {', '.join(values)}")
-    return "; ".join([str(kind), *axes])
+    return "; ".join(filter(None, [kind, *axes]))
 
 
 def bibliography(keys: Iterable[str]) -> str:

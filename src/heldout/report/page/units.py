@@ -76,7 +76,11 @@ def of_results(results: Results, collection: Collection | None) -> dict[str, Any
     measured = []
     for name, up in ups.items():
         own = {key: part for (key,), part in means.filter(measure=name).group_by("system")}
-        table = {key: dict(own[key]["unit", "value"].iter_rows()) for key in results.systems}
+        # A system has no values in a measure that is undefined for it.
+        table = {
+            key: dict(own[key]["unit", "value"].iter_rows()) if key in own else {}
+            for key in results.systems
+        }
         measured.append((name, up, table))
     columns = _columns(standing(results), measured, noun, collection) | {"source": source}
     if noun == "row":

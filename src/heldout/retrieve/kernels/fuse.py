@@ -114,23 +114,3 @@ def ranks(scores: Floats, ids: Words, offsets: Ints, judged: Numbers, found: Int
                 for i in range(begin, end):
                     above += better(scores[i], ids[i], scores[entry], ids[entry])
                 found[judged[entry]] = above + 1
-
-
-@kernel
-def best(scores: Floats, ids: Words, offsets: Ints, found: Numbers) -> None:
-    """Write the first entries of each query to `found` (queries × places, all −1)."""
-    k = found.shape[1]
-    for q in range(len(offsets) - 1):
-        size = 0
-        for entry in range(offsets[q], offsets[q + 1]):
-            place = size
-            while place > 0:
-                other = found[q, place - 1]
-                if better(scores[other], ids[other], scores[entry], ids[entry]):
-                    break
-                if place < k:
-                    found[q, place] = other
-                place -= 1
-            if place < k:
-                found[q, place] = entry
-                size = min(size + 1, k)
