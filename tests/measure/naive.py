@@ -1,8 +1,7 @@
 """Measures once more, as plain loops over one ranked list, and random lists to try them on.
 
-Those that pytrec_eval checks with all their parameters (infAP, binG, G, nDCGrel, Rndcg,
-Rprec, Success, RelP, SetRelP)
-are not here.
+Those that pytrec_eval checks with their parameters (Bpref, infAP, binG, G, nDCGrel, Rndcg, Rprec,
+Success, RelP, measures of sets) are not here.
 
 Nothing here is clever: each function follows its definition, so that a slip in the vectorised
 code shows as a difference. `Query.ranked` holds the grades in rank order, None where a document
@@ -182,19 +181,6 @@ def smoothed_average_precision(q, rel=1):
     return math.log((1 + total) / (1 + count_relevant(q, rel) - total))
 
 
-@defines("Bpref Bpref(rel=2) gm_bpref")
-def bpref(q, rel=1):
-    relevant = count_relevant(q, rel)
-    nonrelevant = sum(0 <= grade < rel for grade in q.judged)
-    above, total = 0, 0.0
-    for grade in q.ranked:
-        if is_hit(grade, rel):
-            total += 1 - min(above, relevant) / min(nonrelevant, relevant) if above else 1.0
-        elif grade is not None and grade >= 0:
-            above += 1
-    return share(total, relevant)
-
-
 @defines("IPrec@[0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] IPrec(rel=2)@0.5")
 def interpolated_precision(q, level, rel=1):
     """trec_eval 10.0: the recall level is rounded to a number of documents, halves up."""
@@ -320,22 +306,6 @@ def judged_share(q, k=None):
     return share(count_judged(q, k), len(q.ranked[:k]))
 
 
-@defines("SetP SetP(rel=2)")
-def set_precision(q, rel=1):
-    return share(found(q, None, rel), len(q.ranked))
-
-
-@defines("SetR SetR(rel=2)")
-def set_recall(q, rel=1):
-    return share(found(q, None, rel), count_relevant(q, rel))
-
-
-@defines("SetF SetF(beta=0.5) SetF(beta=3, rel=2)")
-def set_f(q, beta=1.0, rel=1):
-    p, r = set_precision(q, rel), set_recall(q, rel)
-    return (beta + 1) * p * r / (beta * p + r) if p and r else 0.0
-
-
 @defines("Utility Utility(a=2, b=-0.5, c=-1, d=0.25, docs=100)")
 def utility(q, *, a=1.0, b=-1.0, c=0.0, d=0.0, docs=0, rel=1):
     hits, relevant = found(q, None, rel), count_relevant(q, rel)
@@ -357,9 +327,3 @@ def relevance_string(q, k=10):
 defines("NumQ")(lambda _: 1)
 defines("NumRet")(lambda q: len(q.ranked))
 defines("NumUnjudgedRet")(lambda q: len(q.ranked) - count_judged(q))
-defines("SetAP")(lambda q: set_precision(q) * set_recall(q))
-
-
-@defines("NumNonrelJudgedRet NumNonrelJudgedRet(rel=2)")
-def judged_nonrelevant(q, rel=1):
-    return count_judged(q) - found(q, rel=rel)

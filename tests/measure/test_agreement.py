@@ -91,7 +91,7 @@ def test_published_taus():
 
 
 @settings(max_examples=60)
-@given(two_lists(7, 4))
+@given(two_lists(7, 4) | two_lists(60, 20))
 def test_correlations_equal_those_of_scipy(lists):
     x, y = lists
     peers = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
@@ -102,15 +102,6 @@ def test_correlations_equal_those_of_scipy(lists):
             assert correlation(name, x, y) == pytest.approx(theirs(x, y).statistic), name
     assert -1 - 1e-12 <= correlation("tau_ap", x, y) <= 1 + 1e-12
     assert 0 <= correlation("rbo", x, y) <= 1 + 1e-12
-
-
-def test_long_lists_have_the_same_tau():
-    generator = np.random.default_rng(1)
-    x = generator.integers(0, 50, 1500)
-    y = x + generator.integers(0, 30, 1500)
-    signs = np.sign(np.subtract.outer(x, x)) * np.sign(np.subtract.outer(y, y))
-    tied = [float((np.subtract.outer(one, one) != 0).sum()) for one in (x, y)]
-    assert correlation("kendall", x, y) == pytest.approx(signs.sum() / np.sqrt(tied[0] * tied[1]))
 
 
 def orders(scores):
