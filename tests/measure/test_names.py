@@ -92,8 +92,8 @@ def test_names_of_others():
 
 
 def test_several_names():
-    wanted = [parse_measure(name) for name in ("AP", "nDCG@10", "P(rel=2)@5", "R@5")]
-    assert parse_measures(["AP nDCG@10;P(rel=2)@5", "R@5"]) == wanted
+    found = parse_measures(["AP nDCG@10;P(rel=2)@5", "R@5"])
+    assert [str(one) for one in found] == ["AP", "nDCG@10", "P(rel=2)@5", "R@5"]
     listed = parse_measures("P@[1,5, 10] AP(rel=2)@[3]")
     assert [str(one) for one in listed] == ["P@1", "P@5", "P@10", "AP(rel=2)@3"]
     # Under two names it counts once; a measure is taken as it is.
@@ -204,7 +204,6 @@ def test_measures_are_names_of_python():
     assert names.F(class_="b", beta=2.0) == parse_measure("F(beta=2, class=b)")
     assert names.ROUGE_L(stem=True) == parse_measure("ROUGE-L(stem=True)")
     assert parse_measures([names.AP, names.RMSE, names.BLEU]) == parse_measures("AP RMSE BLEU")
-    assert parse_measures(names.recall, "classification") == parse_measures("recall(macro)")
     assert {"nDCG", "F1", "balanced_accuracy", "BLEU", "ROUGE_L"} <= set(dir(names))
     assert all(getattr(names, name) for name in dir(names))
     with pytest.raises(AttributeError, match="no measure 'nDGC'"):

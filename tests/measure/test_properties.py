@@ -70,34 +70,21 @@ def test_order_of_the_input_changes_nothing_even_with_ties(case, chance):
 UPWARDS = ["P@3", "R@3", "F@3", "RelP@3", "Success@2", "RR", "AP", "AP@4", "Bpref", "Rprec", "ERR"]
 UPWARDS += ["nDCG", "nDCG@3", "nDCG(dcg='exp-log2')", "nDCG(dcg='classic')@4", "RBP", "IPrec@0.5"]
 UPWARDS += ["IPrec11", "DCG", "binG", "RBP(rel=1)@3", "ERR(top=4)@3"]
-
-
-ANY_GRADE = st.none() | st.integers(-1, 4)  # None: not in the qrels
-
-
-@st.composite
-def neighbours(draw):
-    """A list, where in it a better document stands right below a worse one, and what it missed."""
-    better = draw(st.integers(1, 4))
-    worse = draw(st.none() | st.integers(-1, better - 1))
-    above = draw(st.lists(ANY_GRADE, max_size=6))
-    below = draw(st.lists(ANY_GRADE, max_size=6))
-    missed = draw(st.lists(st.integers(-1, 4), max_size=4))
-    return [*above, worse, better, *below], len(above), missed
+SOME = st.lists(st.none() | st.integers(-1, 4), max_size=6)  # None: not in the qrels
 
 
 @settings(max_examples=50)
-@given(case=neighbours())
-def test_a_better_document_that_moves_up_never_lowers_a_measure(case):
-    grades, place, missed = case
-    docs = [f"d{number}" for number in range(len(grades))]
-    judged = {doc: grade for doc, grade in zip(docs, grades, strict=True) if grade is not None}
-    judged |= {f"missed{number}": grade for number, grade in enumerate(missed)}
-    swapped = list(docs)
-    swapped[place : place + 2] = swapped[place : place + 2][::-1]
+@given(SOME, st.none() | st.integers(-1, 3), st.integers(1, 4), SOME, SOME)
+def test_a_better_document_that_moves_up_never_lowers_a_measure(above, worse, better, below, more):
+    assume(worse is None or worse < better)
+    docs = [f"d{number}" for number in range(len(above) + 2 + len(below) + len(more))]
+    grades = zip(docs, [*above, worse, better, *below, *more], strict=True)
+    judged = {doc: grade for doc, grade in grades if grade is not None}
+    found, place = docs[: len(docs) - len(more)], len(above)
+    swapped = [*found[:place], found[place + 1], found[place], *found[place + 2 :]]
     before, after = (
         columns({"q": judged}, {"q": {doc: -float(at) for at, doc in enumerate(order)}}, UPWARDS)
-        for order in (docs, swapped)
+        for order in (found, swapped)
     )
     for name in UPWARDS:
         # A sum of other numbers may be rounded the other way.

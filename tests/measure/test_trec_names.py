@@ -53,11 +53,8 @@ def test_names_have_the_meaning_of_trec_eval():
         assert [str(one) for one in parse_measures([given])] == canonical, given
     for given, canonical in DEFAULT_CUTOFFS.items():
         assert [str(line.measure) for line in trec_lines([given])] == canonical, given
-    for name in TREC_NAMES:
-        found = parse_trec_name(name)
-        assert found, name
-        assert all(parse_measure(str(one)) == one for one in found), name
-    for name in ("P@10", "nDCG", "AP", "runid", "P_x", "P.", "ndcg_10", "", "P_"):
+    assert all(parse_trec_name(name) for name in TREC_NAMES)
+    for name in ("P@10", "nDCG", "runid", "P_x", "P.", "", "P_"):
         assert not is_trec_name(name), name
 
 
