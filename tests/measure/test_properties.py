@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive import DOCS, collections, in_order, without_ties
@@ -147,15 +146,3 @@ def test_a_higher_threshold_equals_judgements_made_binary_there(case, rel):
     assert strict == columns(binary, run, BINARY)
     named = [re.sub("(@|$)", rf"(rel={rel})\1", name, count=1) for name in BINARY]
     assert list(columns(qrels, run, named).values()) == list(strict.values())
-
-
-def test_one_more_query_does_not_change_the_values_of_the_others():
-    qrels = {"q2": {"a": 2, "b": 0, "c": 1, "n": -1, "x": 2}}
-    run = {"q2": {"b": 5.0, "a": 4.0, "u": 3.0, "n": 2.0, "c": 1.0}}
-    # The added queries stand before and behind, have other lengths, and the same top grade.
-    more = {"q1": {"a": 1, "z": 0}, "q3": {"y": 2}}
-    lists = {"q1": {"z": 1.0, "a": 0.5}, "q3": {"u": 1.0, "v": 0.5, "y": 0.1}}
-    measures = [*EVERY, *MORE]
-    whole = columns(qrels | more, run | lists, measures)
-    for name, alone in columns(qrels, run, measures).items():
-        assert whole[name][1:2] == pytest.approx(alone, rel=1e-13), name
