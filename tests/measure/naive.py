@@ -185,10 +185,6 @@ def smoothed_average_precision(q, rel=1):
 def interpolated_precision(q, level, rel=1):
     """trec_eval 10.0: the recall level is rounded to a number of documents, halves up."""
     needed = math.floor(level * count_relevant(q, rel) + 0.5)
-    return best_precision(q, needed, rel)
-
-
-def best_precision(q, needed, rel=1):
     ranks = range(1, len(q.ranked) + 1)
     return max((precision(q, k, rel) for k in ranks if found(q, k, rel) >= needed), default=0.0)
 
@@ -225,23 +221,13 @@ def dcg_of(values, dcg="log2", base=2.0):
     return sum(gain / discount(rank, dcg, base) for rank, gain in enumerate(values, 1))
 
 
-@defines(
-    """
-    DCG DCG@3 DCG(dcg='exp-log2')@5 DCG(dcg='classic') DCG(dcg='classic', base=3)@6
-    DCG(gains={1: 3, 2: 9}) DCG(gains={0: 2, 1: 0})@4
-    """
-)
+@defines("DCG DCG(dcg='exp-log2')@5 DCG(dcg='classic', base=3)@6 DCG(gains={0: 2, 1: 0})@4")
 def dcg(q, k=None, *, dcg="log2", gains=None, base=2.0):
     values = [gain_of(grade, gains, exponential=dcg == "exp-log2") for grade in q.ranked[:k]]
     return dcg_of(values, dcg, base)
 
 
-@defines(
-    """
-    IDCG IDCG@3 IDCG(dcg='exp-log2')@5 IDCG(dcg='classic', base=10)
-    IDCG(gains={0: 2, 1: 0})@4
-    """
-)
+@defines("IDCG IDCG(dcg='exp-log2')@5 IDCG(dcg='classic', base=10) IDCG(gains={0: 2, 1: 0})@4")
 def ideal_dcg(q, k=None, *, dcg="log2", gains=None, base=2.0):
     return dcg_of(best_gains(q, gains, exponential=dcg == "exp-log2")[:k], dcg, base)
 
@@ -304,6 +290,11 @@ def count_judged(q, k=None):
 @defines("Judged Judged@1 Judged@10")
 def judged_share(q, k=None):
     return share(count_judged(q, k), len(q.ranked[:k]))
+
+
+@defines("Unjudged@1 Unjudged@10")
+def unjudged_share(q, k):
+    return (len(q.ranked[:k]) - count_judged(q, k)) / k
 
 
 @defines("Utility Utility(a=2, b=-0.5, c=-1, d=0.25, docs=100)")

@@ -91,19 +91,6 @@ def test_worked_example():
     assert shown == pytest.approx(published, abs=5e-5)
 
 
-def test_one_subtopic_is_ordinary_evaluation():
-    pairs = {"AP_IA": "AP", "P_IA@5": "P@5", "StRecall@5": "Success@5"}
-    rows, run = random_case(0, subtopics=1)
-    flat: dict[str, dict[str, int]] = {}
-    for query, doc, grade, _ in rows:
-        flat.setdefault(query, {})[doc] = grade
-    mine = evaluate(by_subtopic(rows), run, [*pairs])
-    plain = evaluate(flat, run, [*pairs.values()])
-    for number in range(3):
-        assert mine.per_unit(0, number) == pytest.approx(plain.per_unit(0, number))
-    assert [note.code for note in mine.notes] == ["one-subtopic"]
-
-
 # Files and objects
 
 
@@ -137,6 +124,8 @@ def test_judgements_with_subtopics_in_any_form(tmp_path):
     forms.append([ir_measures.Qrel(query, doc, grade, sub) for query, doc, grade, sub in rows])
     for form in forms:
         assert evaluate(form, run, names).summary() == wanted
+    one = [(*row[:3], "1") for row in {row[:2]: row for row in rows}.values()]
+    assert [note.code for note in evaluate(by_subtopic(one), run, names).notes] == ["one-subtopic"]
     # Selected queries keep their subtopics.
     whole, part = (evaluate(one, run, names[0]) for one in (qrels, qrels.select(["q2", "q0"])))
     assert part.per_unit().tolist() == whole.per_unit()[[0, 2]].tolist()

@@ -110,12 +110,3 @@ def test_values_are_those_of_scikit_learn_and_scipy(one):
             assert isinstance(mine, Undefined), (name, mine)
         else:
             assert mine == pytest.approx(theirs, rel=1e-9, abs=1e-12), name
-
-
-@given(st.integers(0, 10_000), st.integers(2, 12))
-def test_a_weight_counts_a_unit_several_times_in_a_median(seed, units):
-    source = np.random.default_rng(seed)
-    errors = source.integers(0, 5, units).astype(float)
-    drawn = source.integers(0, units, source.integers(1, 2 * units))
-    counts = np.bincount(drawn, minlength=units)
-    assert value("median-AE", numbered(np.zeros(units), errors, counts)) == np.median(errors[drawn])
