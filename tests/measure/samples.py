@@ -61,6 +61,13 @@ def by_subtopic(rows):
     return Qrels.of(dict(zip(names, columns, strict=True)), subtopics=True)
 
 
+def random_run(rng, docs, least, most):
+    """Documents of a run with their scores, all different."""
+    ranked = rng.choice(docs, int(rng.integers(least, most)), replace=False)
+    scores = rng.permutation(len(ranked)) + 1.0
+    return {f"d{doc}": score for doc, score in zip(ranked, scores.tolist(), strict=True)}
+
+
 # Random data of every task: the same for the same seed, each unit as often as the counts say
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from samples import by_subtopic
+from samples import by_subtopic, random_run
 
 from heldout import InputError, evaluate, parse_measures, read_qrels
 from heldout.errors import MeasureError
@@ -25,11 +25,7 @@ def random_case(seed, queries=3, subtopics=4):
             for subtopic in np.flatnonzero(rng.random(subtopics) < 0.5):
                 grade = int(rng.integers(-1, 4)) if rng.random() < 0.6 else 0
                 rows.append((f"q{query}", f"d{doc}", grade, str(subtopic)))
-        ranked = rng.choice(40, int(rng.integers(1, 35)), replace=False)
-        scores = rng.permutation(len(ranked)).tolist()
-        run[f"q{query}"] = {
-            f"d{doc}": float(score) for doc, score in zip(ranked, scores, strict=True)
-        }
+        run[f"q{query}"] = random_run(rng, 40, 1, 35)
     return rows, run
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import replace
 
@@ -128,8 +127,19 @@ def test_a_function_is_a_measure():
     for name in ("A", "B"):
         assert found.value(name, "accuracy") == found.value(name, measure)
     assert (str(measure), measure.task) == ("share_right", "classification")
+    # A weight calls it with repeated units; it has an interval and can be compared.
+    kept, accuracy = (measure.units(TWO[0]) for measure in found.measures)
+    weights = RNG.integers(0, 3, (5, 40)).astype(float)
+    assert kept.weighted(weights) == pytest.approx(accuracy.weighted(weights))
+    assert np.isnan(kept.weighted(np.zeros((1, 40)))[0])
+    interval = found.interval("A", 0)
+    assert interval.low < found.value("A", 0) < interval.high
+    assert "bootstrap" in interval.method
+    claim = compare(TWO, share_right, baseline="A").claims[0]
+    expected = found.value("B", 0) - found.value("A", 0)
+    assert claim.difference.estimate == pytest.approx(expected)
+    # Numbers and rankings
     assert evaluate(None, NUMBERS, largest_error).value() == 3.0
-    # As a measure of rankings it has no bounds, unless it says so.
     assert evaluate(QRELS, RUN, retrieved).value() == 2.5
     assert parse_measure(retrieved, "ranking").range == (-math.inf, math.inf)
 
@@ -145,21 +155,6 @@ def test_a_function_sees_names_of_classes_and_all_references():
     assert seen == [(["x", "y"], ["y", "y"]), (["x", "y"], ["x", "x"])]  # the majority: a baseline
     evaluate([["a", "b"], ["c"]], ["a", "c"], look, task="text").value()
     assert seen[2:] == [([("a", "b"), ("c",)], ["a", "c"])]
-
-
-def test_a_function_has_an_interval_and_can_be_compared():
-    """A weight calls it with repeated units."""
-    found = evaluate(None, TWO, [share_right, "accuracy"])
-    kept, accuracy = (measure.units(TWO[0]) for measure in found.measures)
-    weights = RNG.integers(0, 3, (5, 40)).astype(float)
-    assert kept.weighted(weights) == pytest.approx(accuracy.weighted(weights))
-    assert np.isnan(kept.weighted(np.zeros((1, 40)))[0])
-    interval = found.interval("A", 0)
-    assert interval.low < found.value("A", 0) < interval.high
-    assert "bootstrap" in interval.method
-    claim = compare(TWO, share_right, baseline="A").claims[0]
-    expected = found.value("B", 0) - found.value("A", 0)
-    assert claim.difference.estimate == pytest.approx(expected)
 
 
 def test_what_a_function_cannot_do():
@@ -226,7 +221,7 @@ def test_any_function_of_scikit_learn_by_name():
         measure = parse_measure(f"sklearn:{name}", task)
         assert measure.higher_is_better == (not name.startswith("mean_"))
         assert measure.range == (-np.inf, np.inf)
-        assert parse_measure(str(measure), task) == measure == copy.copy(measure)
+        assert parse_measure(str(measure), task) == measure
         truth, predicted = one.truth, one.predicted
         if one is SCORED:
             predicted = SCORES

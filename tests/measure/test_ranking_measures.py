@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import random
-from dataclasses import replace
 from itertools import product
 
 import naive
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import collections, compare, queries_of
+from samples import random_run
 
 from heldout import evaluate, parse_measure
 from heldout.errors import MeasureError
@@ -118,9 +118,6 @@ LONG = st.text("xyñ🙂", min_size=1, max_size=4).map(lambda tail: "http://exam
 IDS = SHORT | LONG | st.integers(60, 68).map(lambda length: "e" * length)
 # The order of all grades says which document is where.
 PLACES = {name: naive.EXPECTED[name] for name in ("RelString", "NumRet", "AP", "IDCG")}
-PLACES["RelString(judged_only=True)"] = lambda q: naive.relevance_string(
-    replace(q, ranked=tuple(grade for grade in q.ranked if grade is not None and grade >= 0))
-)
 
 
 @settings(max_examples=50)
@@ -139,18 +136,14 @@ def test_documents_are_found_in_many_blocks_and_with_one_long_id():
     # Rows are looked up block by block; queries begin and end anywhere in them.
     chance = random.Random(7)  # noqa: S311 - reproducible test data
     sizes = [1, 900, BLOCK // 3, BLOCK + 5, 40, 700]
-    run = {
-        f"q{number}": {f"doc{n}": float(-n) for n in range(size)}
-        for number, size in enumerate(sizes)
-    }
+    run = {f"q{at}": {f"doc{n}": float(-n) for n in range(size)} for at, size in enumerate(sizes)}
     qrels = {
         query: {f"doc{n}": n % 3 for n in chance.sample(range(2 * len(docs) + 5), 5)}
         for query, docs in run.items()
     }
     far = "h" * 80
-    for judged, retrieved in product(
-        ({}, {far + "1": 2}), ({}, {far + "2": 3.0}, {far + "1": 3.0})
-    ):
+    lists = {}, {far + "2": 3.0}, {far + "1": 3.0}
+    for judged, retrieved in product(({}, {far + "1": 2}), lists):
         qrels["q1"] |= judged
         run["q1"] |= retrieved
         compare(qrels, run, PLACES)
@@ -165,11 +158,7 @@ def random_case(seed, queries=6):
     for query in range(queries):
         judged = rng.choice(60, int(rng.integers(5, 30)), replace=False)
         qrels[f"q{query}"] = {f"d{doc}": int(rng.integers(-1, 4)) for doc in judged}
-        ranked = rng.choice(60, int(rng.integers(2, 50)), replace=False)
-        scores = rng.permutation(len(ranked)).tolist()
-        run[f"q{query}"] = {
-            f"d{doc}": score + 1.0 for doc, score in zip(ranked, scores, strict=True)
-        }
+        run[f"q{query}"] = random_run(rng, 60, 2, 50)
     return qrels, run
 
 

@@ -171,8 +171,6 @@ def test_a_signature_has_all_of_sacrebleus():
 
 # rouge-score
 
-KINDS = ("1", "2", "3", "L", "Lsum")
-
 
 def with_lines(texts, seed=5):
     """Texts of several lines, some of them empty."""
@@ -185,7 +183,7 @@ def test_rouge_is_that_of_rouge_score():
     references, written = corpus(50, seed=3, references=2)
     written = with_lines(written)
     references = [with_lines(texts, at) for at, texts in enumerate(references)]
-    for kind, stem in itertools.product(KINDS, (False, True)):
+    for kind, stem in itertools.product(("1", "2", "3", "L", "Lsum"), (False, True)):
         peer = rouge.RougeScorer([f"rouge{kind}"], use_stemmer=stem)
         wanted = [
             peer.score_multi(texts, text)[f"rouge{kind}"]
@@ -202,20 +200,6 @@ def test_rouge_is_that_of_rouge_score():
 # Three sets of synonyms, in place of WordNet's data, which tests cannot count on.
 SYNONYMS = (("house", "home", "abode", "dwelling_house"), ("big", "large"), ("cat", "feline"))
 NO_WORDNET = SimpleNamespace(synsets=lambda _: [])
-# NLTK looks synonyms up by stem, once stems were matched: so they stay words here.
-NO_STEMMER = SimpleNamespace(stem=str)
-
-
-def synset(names):
-    lemmas = [SimpleNamespace(name=partial(str, one)) for one in names]
-    return SimpleNamespace(lemmas=lambda: lemmas)
-
-
-def synsets(word):
-    return [synset(names) for names in SYNONYMS if word in names]
-
-
-WORDNET = SimpleNamespace(synsets=lambda _: [])
 # NLTK looks synonyms up by stem, once stems were matched: so they stay words here.
 NO_STEMMER = SimpleNamespace(stem=str)
 
