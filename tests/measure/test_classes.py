@@ -56,7 +56,6 @@ UNDEFINED = [
     (ALL_NO, "MCC", "one class was predicted for all units"),
     (classed("aa", "ab"), "MCC", "all units are of one class"),
     (classed("aa", "aa"), "kappa", "all units are of one class, and it was predicted for all"),
-    (classed("aa", "aa"), "specificity(micro)", "there is one class"),
     (classed("aab", "aaa"), "precision", f"class b: {NOT_PREDICTED}"),
     (classed("aa", "ab", "ab"), "recall(macro)", "class b: it has no units"),
     (THREE, "specificity", "with several classes, name one (class=NAME) or an average (macro)"),
@@ -126,7 +125,6 @@ def of_predictions(one):
     for kind in (None, "linear", "quadratic"):
         kappa, name = metrics.cohen_kappa_score(*both, weights=kind, **many), kind or ""
         yield f"kappa({name})", kappa
-        yield f"kappa({name}{', ' * bool(name)}undefined=0)", np.nan_to_num(kappa)
     for average in ("macro", "micro", "weighted"):
         every = {"average": average, "zero_division": 0, **many}
         yield f"precision({average}, undefined=0)", metrics.precision_score(*both, **every)
