@@ -42,7 +42,6 @@ BY_HAND = [
     (THREE, "FP-rate(micro)", 0.1),
     # By units a class without any does not count.
     (classed("aa", "ab", "ab"), "recall(weighted)", 0.5),
-    (classed("aa", "ab", "ab"), "balanced-accuracy", 0.5),
     # Brier's own form (1950) for several classes: from 0 to 2; certain and wrong is 2.
     (classed("a", scores=[[0.5, 0.3, 0.2]], **SURE), "Brier", 0.25 + 0.09 + 0.04),
     # Of equal scores the later class is the higher, as in scikit-learn.
@@ -125,6 +124,7 @@ def of_predictions(one):
     for kind in (None, "linear", "quadratic"):
         kappa, name = metrics.cohen_kappa_score(*both, weights=kind, **many), kind or ""
         yield f"kappa({name})", kappa
+        yield f"kappa({name}{', ' * bool(name)}undefined=0)", np.nan_to_num(kappa)
     for average in ("macro", "micro", "weighted"):
         every = {"average": average, "zero_division": 0, **many}
         yield f"precision({average}, undefined=0)", metrics.precision_score(*both, **every)

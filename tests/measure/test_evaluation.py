@@ -32,7 +32,6 @@ def test_every_task_is_told_by_data_and_measure():
         assert found.value(measure) == found.value() == pytest.approx(value, abs=1e-4)
         found.per_unit(measure)[:] = 9  # a copy: the evaluation stays as it is
         assert found.per_unit(measure) == pytest.approx(values)
-        assert len(found.units()) == len(values)
         assert found.summary() == {found.names[0]: {str(found.measures[0]): found.value()}}
         assert repr(found) == f"<Evaluation of {found.names[0]} in {measure}>"
         assert json.loads(json.dumps(found.to_dict()))

@@ -138,7 +138,6 @@ def test_a_function_is_a_measure():
     claim = compare(TWO, share_right, baseline="A").claims[0]
     expected = found.value("B", 0) - found.value("A", 0)
     assert claim.difference.estimate == pytest.approx(expected)
-    # Numbers and rankings
     assert evaluate(None, NUMBERS, largest_error).value() == 3.0
     assert evaluate(QRELS, RUN, retrieved).value() == 2.5
     assert parse_measure(retrieved, "ranking").range == (-math.inf, math.inf)
@@ -240,8 +239,7 @@ def test_any_function_of_scikit_learn_by_name():
     assert isinstance(evaluate(None, SCORED, "sklearn:f1_score").value(), Undefined)
     assert str(parse_measure(metrics.max_error, "regression")) == "sklearn:max_error"
     three = classed("abc", scores=np.eye(3), probabilities=True)
-    name = "sklearn:roc_auc_score(multi_class=ovr)"
-    assert evaluate(None, three, name).value() == 1.0
+    assert evaluate(None, three, "sklearn:roc_auc_score(multi_class=ovr)").value() == 1.0
 
 
 def test_a_function_goes_with_its_measure_into_another_process():

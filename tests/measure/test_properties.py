@@ -22,6 +22,7 @@ MORE = ["AP@3", "RR@3", "nDCG@5", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='classic')
 BINARY = ["P@5", "R@5", "F@5", "RelP@5", "Success@5", "RR", "AP", "AP@3", "Rprec", "Bpref", "infAP"]
 BINARY += ["IPrec@0.5", "IPrec11", "binG", "SetP", "SetR", "SetF", "SetAP", "SetRelP", "NumRel"]
 BINARY += ["NumRelRet", "NumNonrelJudgedRet", "GMAP", "gm_bpref", "SmoothAP", "Utility"]
+GRADED = ["DCG", "IDCG", "nDCG", "nDCGrel", "Rndcg", "G"]
 # Sums that are differences of longer sums may end a rounding error off their bound.
 ROUNDED = {"nDCGrel", "Rndcg"}
 
@@ -146,3 +147,12 @@ def test_a_higher_threshold_equals_judgements_made_binary_there(case, rel):
     assert strict == columns(binary, run, BINARY)
     named = [re.sub("(@|$)", rf"(rel={rel})\1", name, count=1) for name in BINARY]
     assert list(columns(qrels, run, named).values()) == list(strict.values())
+
+
+@given(case=collections())
+def test_gains_equal_judgements_with_those_grades(case):
+    qrels, run = case
+    gains = {1: 3, 2: 9}
+    graded = {q: {doc: gains.get(one, one) for doc, one in qrels[q].items()} for q in qrels}
+    with_gains = [f"{name}(gains={gains})" for name in GRADED]
+    assert [*columns(qrels, run, with_gains).values()] == [*columns(graded, run, GRADED).values()]

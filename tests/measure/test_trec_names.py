@@ -9,7 +9,6 @@ from heldout.errors import MeasureError
 from heldout.measure.ranking.trec_names import TREC_NAMES, is_trec_name, parse_trec_name, trec_lines
 
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-LEVELS = [f"{level / 10:g}" for level in range(11)]
 PRINTED = {
     "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRelRet",
     "num_nonrel_judged_ret": "NumNonrelJudgedRet", "relstring": "RelString",
@@ -42,7 +41,7 @@ DEFAULT_CUTOFFS = {
     "map_cut": [f"AP@{k}" for k in RANKS],
     "success": [f"Success@{k}" for k in (1, 5, 10)],
     "unj": [f"Unjudged@{k}" for k in (5, 10, 20)],
-    "iprec_at_recall": [f"IPrec@{level}" for level in LEVELS],
+    "iprec_at_recall": [f"IPrec@{level / 10:g}" for level in range(11)],
 }
 
 
