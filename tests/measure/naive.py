@@ -1,7 +1,7 @@
 """Measures once more, as plain loops over one ranked list, and random lists to try them on.
 
-Those that pytrec_eval checks with all their parameters (infAP, binG, nDCGrel, Rndcg, RelP, SetRelP)
-are not here.
+Those that pytrec_eval checks with their parameters (Bpref, infAP, binG, G, nDCGrel, Rndcg, Rprec,
+Success, RelP, measures of sets) are not here.
 
 Nothing here is clever: each function follows its definition, so that a slip in the vectorised
 code shows as a difference. `Query.ranked` holds the grades in rank order, None where a document
@@ -157,11 +157,6 @@ def f_measure(q, k, beta=1.0, rel=1):
     return (1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0
 
 
-@defines("Success@1 Success(rel=2)@4")
-def success(q, k, rel=1):
-    return float(found(q, k, rel) > 0)
-
-
 @defines("RR RR@2 RR(rel=2)")
 def reciprocal_rank(q, k=None, rel=1):
     for rank, grade in enumerate(q.ranked[:k], 1):
@@ -186,33 +181,10 @@ def smoothed_average_precision(q, rel=1):
     return math.log((1 + total) / (1 + count_relevant(q, rel) - total))
 
 
-@defines("Rprec Rprec(rel=2) Rprec(times=0.2) Rprec(times=1.4) Rprec(times=2)")
-def r_precision(q, times=1.0, rel=1):
-    depth = math.floor(times * count_relevant(q, rel) + 0.9)
-    return share(found(q, depth, rel), depth)
-
-
-@defines("Bpref Bpref(rel=2) gm_bpref")
-def bpref(q, rel=1):
-    relevant = count_relevant(q, rel)
-    nonrelevant = sum(0 <= grade < rel for grade in q.judged)
-    above, total = 0, 0.0
-    for grade in q.ranked:
-        if is_hit(grade, rel):
-            total += 1 - min(above, relevant) / min(nonrelevant, relevant) if above else 1.0
-        elif grade is not None and grade >= 0:
-            above += 1
-    return share(total, relevant)
-
-
 @defines("IPrec@[0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] IPrec(rel=2)@0.5")
 def interpolated_precision(q, level, rel=1):
     """trec_eval 10.0: the recall level is rounded to a number of documents, halves up."""
     needed = math.floor(level * count_relevant(q, rel) + 0.5)
-    return best_precision(q, needed, rel)
-
-
-def best_precision(q, needed, rel=1):
     ranks = range(1, len(q.ranked) + 1)
     return max((precision(q, k, rel) for k in ranks if found(q, k, rel) >= needed), default=0.0)
 
@@ -249,49 +221,20 @@ def dcg_of(values, dcg="log2", base=2.0):
     return sum(gain / discount(rank, dcg, base) for rank, gain in enumerate(values, 1))
 
 
-@defines(
-    """
-    DCG DCG@3 DCG(dcg='exp-log2')@5 DCG(dcg='classic') DCG(dcg='classic', base=3)@6
-    DCG(gains={1: 3, 2: 9}) DCG(gains={0: 2, 1: 0})@4
-    """
-)
+@defines("DCG DCG(dcg='exp-log2')@5 DCG(dcg='classic', base=3)@6 DCG(gains={0: 2, 1: 0})@4")
 def dcg(q, k=None, *, dcg="log2", gains=None, base=2.0):
     values = [gain_of(grade, gains, exponential=dcg == "exp-log2") for grade in q.ranked[:k]]
     return dcg_of(values, dcg, base)
 
 
-@defines(
-    """
-    IDCG IDCG@3 IDCG(dcg='exp-log2')@5 IDCG(dcg='classic', base=10)
-    IDCG(gains={0: 2, 1: 0})@4
-    """
-)
+@defines("IDCG IDCG(dcg='exp-log2')@5 IDCG(dcg='classic', base=10) IDCG(gains={0: 2, 1: 0})@4")
 def ideal_dcg(q, k=None, *, dcg="log2", gains=None, base=2.0):
     return dcg_of(best_gains(q, gains, exponential=dcg == "exp-log2")[:k], dcg, base)
 
 
-@defines(
-    """
-    nDCG nDCG@[1, 5] nDCG(dcg='exp-log2') nDCG(dcg='exp-log2')@5 nDCG(dcg='classic')@5
-    nDCG(dcg='classic', base=4)@9 nDCG(gains={1: 3, 2: 9})@5 nDCG(gains={0: 2, 1: 0})
-    nDCG(dcg='exp-log2', gains={2: 10})
-    """
-)
+@defines("nDCG nDCG@[1, 5] nDCG(dcg='exp-log2')@5 nDCG(dcg='classic', base=4)@9")
 def ndcg(q, k=None, **how):
     return share(dcg(q, k, **how), ideal_dcg(q, k, **how))
-
-
-@defines("G G(gains={1: 3, 2: 9}) G(gains={1: 0.25, 2: 0.5})")
-def cost_gain(q, gains=None):
-    """trec_eval's G: each gain over log2(2 + what the best list has more by then)."""
-    best = best_gains(q, gains)
-    total, got, cost = 0.0, 0.0, 0.0
-    for place, grade in enumerate(q.ranked):
-        gain = gain_of(grade, gains)
-        got += gain
-        cost += max(1.0, best[place]) if place < len(best) else 1.0
-        total += gain / math.log2(2 + cost - got)
-    return share(total, sum(best))
 
 
 @defines(
@@ -348,22 +291,6 @@ def unjudged_share(q, k):
     return (len(q.ranked[:k]) - count_judged(q, k)) / k
 
 
-@defines("SetP SetP(rel=2)")
-def set_precision(q, rel=1):
-    return share(found(q, None, rel), len(q.ranked))
-
-
-@defines("SetR SetR(rel=2)")
-def set_recall(q, rel=1):
-    return share(found(q, None, rel), count_relevant(q, rel))
-
-
-@defines("SetF SetF(beta=0.5) SetF(beta=3, rel=2)")
-def set_f(q, beta=1.0, rel=1):
-    p, r = set_precision(q, rel), set_recall(q, rel)
-    return (beta + 1) * p * r / (beta * p + r) if p and r else 0.0
-
-
 @defines("Utility Utility(a=2, b=-0.5, c=-1, d=0.25, docs=100)")
 def utility(q, *, a=1.0, b=-1.0, c=0.0, d=0.0, docs=0, rel=1):
     hits, relevant = found(q, None, rel), count_relevant(q, rel)
@@ -385,9 +312,3 @@ def relevance_string(q, k=10):
 defines("NumQ")(lambda _: 1)
 defines("NumRet")(lambda q: len(q.ranked))
 defines("NumUnjudgedRet")(lambda q: len(q.ranked) - count_judged(q))
-defines("SetAP")(lambda q: set_precision(q) * set_recall(q))
-
-
-@defines("NumNonrelJudgedRet NumNonrelJudgedRet(rel=2)")
-def judged_nonrelevant(q, rel=1):
-    return count_judged(q) - found(q, rel=rel)

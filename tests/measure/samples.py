@@ -61,6 +61,13 @@ def by_subtopic(rows):
     return Qrels.of(dict(zip(names, columns, strict=True)), subtopics=True)
 
 
+def random_run(rng, docs, least, most):
+    """Documents of a run with their scores, all different."""
+    ranked = rng.choice(docs, int(rng.integers(least, most)), replace=False)
+    scores = rng.permutation(len(ranked)) + 1.0
+    return {f"d{doc}": score for doc, score in zip(ranked, scores.tolist(), strict=True)}
+
+
 # Random data of every task: the same for the same seed, each unit as often as the counts say
 
 
@@ -103,8 +110,7 @@ def numbers(rng, counts):
 
 def texts(rng, counts):
     """References, and texts with log-probabilities of tokens."""
-    words = ["the", "cat", "sat", "on", "a", "mat", "and", "two", "dogs", "ran"]
-    wanted = [" ".join(rng.choice(words, 6)) for _ in counts]
+    wanted = [" ".join(rng.choice(WORDS[:10], 6)) for _ in counts]
     written = [" ".join(rng.choice([*one.split(), "and"], 5)) for one in wanted]
     logs = [tuple(np.log(rng.uniform(0.1, 1, 4)).tolist()) for _ in counts]
     at = np.repeat(np.arange(len(counts)), counts).tolist()
@@ -136,12 +142,8 @@ WORDS = [
 
 def _spoiled(source, text, rate):
     """A text with some words dropped, changed or moved."""
-    words = []
-    for word in text.split():
-        chance = source.random()
-        if chance < rate / 3:
-            continue
-        words.append(source.choice(WORDS) if chance < rate else word)
+    drawn = [(word, source.random()) for word in text.split()]
+    words = [source.choice(WORDS) if at < rate else word for word, at in drawn if at >= rate / 3]
     if len(words) > 2 and source.random() < rate:
         at = source.randrange(len(words) - 1)
         words.insert(0, words.pop(at))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -56,15 +56,11 @@ def test_kappa_equals_that_of_scikit_learn(judged):
         else:
             expected = cohen_kappa_score(first, second, labels=GRADES, weights=weights)
             assert found == pytest.approx(expected)
-
-
-def test_many_matrices_at_once():
-    tables = np.random.default_rng(0).integers(0, 9, (5, 4, 4)).astype(float)
-    for weights in WEIGHTS:
-        found = cohen_kappa(tables, GRADES, weights)
-        assert found == pytest.approx([cohen_kappa(one, GRADES, weights) for one in tables])
-    found = alpha_of_confusion(tables)
-    assert found == pytest.approx([alpha_of_confusion(one) for one in tables])
+    # Many matrices at once
+    tables = np.stack([confusion(first, second, 4), confusion(first, second[::-1], 4)])
+    for of_tables in (alpha_of_confusion, lambda one: cohen_kappa(one, GRADES, "linear")):
+        expected = [of_tables(one) for one in tables]
+        assert of_tables(tables) == pytest.approx(expected, nan_ok=True)
 
 
 # Correlation of two orders
@@ -95,7 +91,7 @@ def test_published_taus():
 
 
 @settings(max_examples=60)
-@given(two_lists(7, 4))
+@given(two_lists(7, 4) | two_lists(60, 20))
 def test_correlations_equal_those_of_scipy(lists):
     x, y = lists
     peers = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
@@ -104,17 +100,7 @@ def test_correlations_equal_those_of_scipy(lists):
             assert np.isnan(correlation(name, x, y))
         else:
             assert correlation(name, x, y) == pytest.approx(theirs(x, y).statistic), name
-    assert -1 - 1e-12 <= correlation("tau_ap", x, y) <= 1 + 1e-12
-    assert 0 <= correlation("rbo", x, y) <= 1 + 1e-12
-
-
-def test_long_lists_have_the_same_tau():
-    generator = np.random.default_rng(1)
-    x = generator.integers(0, 50, 1500)
-    y = x + generator.integers(0, 30, 1500)
-    signs = np.sign(np.subtract.outer(x, x)) * np.sign(np.subtract.outer(y, y))
-    tied = [float((np.subtract.outer(one, one) != 0).sum()) for one in (x, y)]
-    assert correlation("kendall", x, y) == pytest.approx(signs.sum() / np.sqrt(tied[0] * tied[1]))
+    assert not abs(correlation("pearson", np.divide(x, 3), np.divide(x, -7))) > 1  # by rounding
 
 
 def orders(scores):
@@ -159,19 +145,3 @@ def test_rows_of_a_batch_are_single_correlations(lists):
     for name, values in batch_correlations(x, y).items():
         expected = [correlation(name, *row) for row in zip(x, y, strict=True)]
         assert values.tolist() == pytest.approx(expected, nan_ok=True)
-
-
-def test_no_rounding_error_exceeds_the_bounds():
-    x = np.random.default_rng(3).random((200, 7))
-    for sign in (-1, 1):
-        found = batch_correlations(x, sign * 3 * x)["pearson"]
-        assert (np.abs(found) <= 1).all()
-        assert found == pytest.approx(np.full(200, sign))
-
-
-def test_a_swap_at_the_top_costs_more_than_one_at_the_end():
-    best = list(range(10, 0, -1))
-    swaps = [[*best[:at], best[at + 1], best[at], *best[at + 2 :]] for at in range(9)]
-    assert len({round(correlation("kendall", best, one), 12) for one in swaps}) == 1
-    by_place = [correlation("tau_ap", best, one) for one in swaps]
-    assert all(a < b for a, b in pairwise(by_place))

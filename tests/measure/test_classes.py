@@ -28,37 +28,26 @@ THREE = classed(list("aabbc"), list("aaabc"))
 SURE = {"classes": "abc", "probabilities": True}
 P, R = 80 / 85, 0.8
 BY_HAND = [
-    (WORKED, "accuracy", 275 / 300),
     (WORKED, "error", 25 / 300),
     (WORKED, "precision(class=yes)", P),
     (WORKED, "recall(class=yes)", R),
     (WORKED, "FP-rate(class=yes)", 0.025),
     (WORKED, "specificity(class=yes)", 0.975),
     (WORKED, "F1(class=yes)", 160 / 185),
-    *(
-        (WORKED, f"F(beta={beta}, class=yes)", (1 + beta**2) * P * R / (beta**2 * P + R))
-        for beta in (0.5, 1, 2)
-    ),
+    (WORKED, "F(beta=2, class=yes)", 5 * P * R / (4 * P + R)),
     (WORKED, "balanced-accuracy", 0.8875),
-    # Micro averages of single-label classes are the accuracy.
-    (WORKED, "precision(micro)", 275 / 300),
-    (WORKED, "recall(micro)", 275 / 300),
-    (ALL_NO, "accuracy", 2 / 3),
-    (ALL_NO, "recall(class=yes)", 0),
     (ALL_NO, "F1(undefined=0)", 0.4),
     (classed("ab", "ba"), "F1", 0),  # no hit is 0, not undefined
     (THREE, "specificity(micro)", 0.9),
     (THREE, "FP-rate(micro)", 0.1),
     # By units a class without any does not count.
-    (classed("aab", "aaa"), "recall", 0.5),
     (classed("aa", "ab", "ab"), "recall(weighted)", 0.5),
-    (classed("aa", "ab", "ab"), "balanced-accuracy", 0.5),
     # Brier's own form (1950) for several classes: from 0 to 2; certain and wrong is 2.
-    (classed("a", scores=[[0, 1, 0]], **SURE), "Brier", 2),
     (classed("a", scores=[[0.5, 0.3, 0.2]], **SURE), "Brier", 0.25 + 0.09 + 0.04),
     # Of equal scores the later class is the higher, as in scikit-learn.
     (classed("ac", scores=[[1, 1, 0], [0, 1, 1]], classes="abc"), "top-k-accuracy(k=1)", 0.5),
 ]
+CERTAIN = classed("abb", scores=[[1, 0], [1, 0], [0, 1]], probabilities=True)
 NOT_PREDICTED = "it was never predicted"
 UNDEFINED = [
     (ALL_NO, "F1(class=yes)", NOT_PREDICTED),
@@ -66,24 +55,14 @@ UNDEFINED = [
     (ALL_NO, "MCC", "one class was predicted for all units"),
     (classed("aa", "ab"), "MCC", "all units are of one class"),
     (classed("aa", "aa"), "kappa", "all units are of one class, and it was predicted for all"),
-    (classed("aa", "aa"), "specificity(micro)", "there is one class"),
     (classed("aab", "aaa"), "precision", f"class b: {NOT_PREDICTED}"),
     (classed("aa", "ab", "ab"), "recall(macro)", "class b: it has no units"),
-    (classed("aa", "ab", "ab"), "specificity(class=a)", "it has all units"),
     (THREE, "specificity", "with several classes, name one (class=NAME) or an average (macro)"),
     (THREE, "log-loss", "there are no probabilities"),
     (THREE, "AUC", "there are predictions but no scores"),
     (classed("ab", scores=np.eye(2)), "F1", "there are scores but no predictions"),
-    (
-        classed("abb", scores=[[1, 0], [1, 0], [0, 1]], probabilities=True),
-        "log-loss",
-        "infinite: 1 unit has probability 0 for the true class",
-    ),
-    (
-        classed("abc", scores=np.eye(3)),
-        "average-precision",
-        "with several classes, name one: average-precision(class=NAME)",
-    ),
+    (CERTAIN, "log-loss", "infinite: 1 unit has probability 0 for the true class"),
+    (classed("abc", scores=np.eye(3)), "average-precision", "with several classes, name one: aver"),
 ]
 
 
@@ -92,23 +71,16 @@ def test_by_hand():
         assert value(name, predictions) == pytest.approx(expected, rel=1e-14), name
 
 
-def test_what_is_undefined_has_a_reason():
+def test_what_is_undefined_has_a_reason_and_wrong_parameters_are_refused():
     for predictions, name, reason in UNDEFINED:
         found = value(name, predictions)
         assert isinstance(found, Undefined), name
         assert found.reason.startswith(reason), name
         assert str(found) == "—"
-
-
-def test_wrong_parameters_are_refused():
     for name, says in {
-        "F(beta=0)": "beta=0: expected a number above 0",
-        "F(beta=-1)": "beta=-1",
-        "F(beta=inf)": "beta='inf'",
         "F(beta=nan)": "beta='nan'",
         "top-k-accuracy(k=0)": "k=0: expected an integer of at least 1",
         "ECE(bins=0)": "bins=0: expected an integer of at least 1",
-        "kappa(cubic)": "'cubic' is not one of",
         "kappa(weights=cubic)": "weights='cubic': expected one of linear, quadratic",
         "kappa(undefined=1)": "undefined=1: expected 0",
     }.items():
@@ -209,34 +181,24 @@ def test_values_are_those_of_scikit_learn(one):
 
 
 def test_classes_that_are_numbers_are_ordered_by_number():
-    names = ("1", "10", "2")  # sorted as text
-    codes = {"1": 0, "2": 1, "10": 2}
-    truth, guess = ["1", "10", "2", "10"], ["2", "10", "2", "2"]
-    theirs = metrics.cohen_kappa_score(
-        [codes[one] for one in truth], [codes[one] for one in guess], weights="linear"
-    )
-    assert value("kappa(linear)", classed(truth, guess, names)) == pytest.approx(theirs)
+    by_text = classed(["1", "10", "2", "10"], ["2", "10", "2", "2"], ("1", "10", "2"))
+    theirs = metrics.cohen_kappa_score([1, 3, 2, 3], [2, 3, 2, 2], weights="linear")
+    assert value("kappa(linear)", by_text) == pytest.approx(theirs)
 
 
 # Calibration
 
 
-def test_bins_hold_their_upper_edge():
-    """.1 .2 .2 .9 1.0: bins of a fifth are (0, .2], …, (.8, 1]."""
+def test_calibration():
+    """Bins hold their upper edge; the error is the distance of confidence and accuracy."""
     right = np.array([False, False, True, True, True])
     low, high = calibration_bins(np.array([0.1, 0.2, 0.2, 0.9, 1.0]), right, 5)
     assert low == pytest.approx((0.0, 0.2, 3, 0.5 / 3, 1 / 3))
     assert high == pytest.approx((0.8, 1.0, 2, 0.95, 1.0))
-
-
-def test_the_error_is_the_distance_of_confidence_and_accuracy():
     scores = [[0.9, 0.1], [0.9, 0.1], [0.4, 0.6], [0.35, 0.65]]
     four = classed("abba", scores=scores, probabilities=True)
     # Bin (.8, .9]: two units, one right: |.9 - .5|. Bin (.5, .6]: right; bin (.6, .7]: wrong.
     assert value("ECE", four) == pytest.approx((2 * 0.4 + 1 * 0.4 + 1 * 0.65) / 4)
-    # All in one bin: the mean confidence against the accuracy.
-    one = abs(np.mean([0.9, 0.9, 0.6, 0.65]) - 0.5)
-    assert value("ECE(bins=1)", four) == pytest.approx(one)
 
 
 # Baselines, notes and comparisons
@@ -254,7 +216,6 @@ def test_baselines_know_the_shares_of_the_classes():
         ("(random by shares)", "Brier"): 1 / 3 * (2 / 3) ** 2 + 2 / 3 * (1 / 3) ** 2,
         ("(random by shares)", "AUC"): 0.5,
         ("(majority class)", "accuracy"): 2 / 3,
-        ("(majority class)", "AUC"): 0.5,
     }
     for cell, number in expected.items():
         assert found.value(*cell) == pytest.approx(number, abs=1e-12), cell
@@ -263,9 +224,7 @@ def test_baselines_know_the_shares_of_the_classes():
     three = classed("aabc", "abca", scores=np.eye(4, 3) + 0.1)
     about = evaluate(None, three, ["AUC", "accuracy"]).about
     assert "AUC: one class against the rest (ovr), macro average" in about
-
-
-def test_defaults_are_the_measures_that_the_predictions_allow():
+    # Measures by default are those that the predictions allow.
     names = [str(one) for one in evaluate(None, THREE).measures]
     assert names == ["accuracy", "balanced-accuracy", "F1(macro)", "MCC", "kappa"]
     scored = classed("ab", scores=[[0.9, 0.1], [0.3, 0.7]], probabilities=True)
@@ -280,15 +239,15 @@ def test_notes_about_predictions():
     grouped = classed("aabb", "aabb", groups=tuple("xyxy"), folds=tuple("1122"))
     apart = classed("aabb", "aabb", groups=tuple("xxyy"), folds=tuple("1122"))
     part = classed("aab", "aab", classes=("a", "b"))
-    for name, given_, codes in (
-        ("wrong", [wrong], ["reversed-scores"]),
-        ("right", [right], []),
-        ("grouped", [grouped], ["crossing-groups"]),
-        ("apart", [apart], []),
-    ):
-        assert [note.code for note in evaluate(None, given_, "accuracy").notes] == codes, name
     told = replace(right, notes=(Note("told", "by its file"),))
-    assert [note.code for note in evaluate(None, [told], "accuracy").notes] == ["told"]
+    for one, codes in (
+        (wrong, ["reversed-scores"]),
+        (right, []),
+        (grouped, ["crossing-groups"]),
+        (apart, []),
+        (told, ["told"]),
+    ):
+        assert [note.code for note in evaluate(None, [one], "accuracy").notes] == codes
     words = "units have groups: intervals resample whole groups"
     assert words in evaluate(None, [replace(apart, folds=())], "accuracy").about
     words = "units have weights: intervals resample units with their weights"

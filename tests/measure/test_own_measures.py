@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import replace
 
@@ -26,13 +25,12 @@ from heldout.measure.custom import RankedList
 
 RNG = np.random.default_rng(1)
 TRUTH = RNG.integers(0, 2, 40)
-GUESS = {
-    name: np.where(RNG.random(40) < share, TRUTH, 1 - TRUTH)
-    for name, share in (("A", 0.6), ("B", 0.9))
-}
+UNITS = tuple(map(str, range(40)))
 TWO = [
-    ClassPredictions(name, tuple(map(str, range(40))), ("no", "yes"), TRUTH, guess)
-    for name, guess in GUESS.items()
+    ClassPredictions(
+        name, UNITS, ("no", "yes"), TRUTH, np.where(RNG.random(40) < share, TRUTH, 1 - TRUTH)
+    )
+    for name, share in (("A", 0.6), ("B", 0.9))
 ]
 SCORES = np.clip(0.5 + 0.3 * (2 * TRUTH - 1) + RNG.normal(0, 0.3, 40), 0, 1)
 SCORED = replace(TWO[0], predicted=None, scores=np.column_stack([1 - SCORES, SCORES]))
@@ -56,14 +54,13 @@ def share_right(truth, predicted):
     return float(np.mean(truth == predicted))
 
 
+def share_listed(references, texts):
+    return float(np.mean([one in own for own, one in zip(references, texts, strict=True)]))
+
+
 def largest_error(truth, predicted, *, power=1.0):
     """Return the largest error."""
     return float((np.abs(truth - predicted) ** power).max())
-
-
-def same_length(references, texts):
-    pairs = zip(references, texts, strict=True)
-    return float(np.mean([len(one) == len(two) for one, two in pairs]))
 
 
 def retrieved(ranked):
@@ -75,12 +72,7 @@ def retrieved(ranked):
 
 def test_a_function_sees_grades_in_rank_order_and_all_judgements():
     seen = {}
-
-    @define_measure(name="Seen")
-    def _(ranked):
-        seen[ranked.query] = ranked
-        return 0.0
-
+    define_measure(name="Seen")(lambda ranked: float(bool(seen.update({ranked.query: ranked}))))
     # -1: not in the qrels, -2: negative there.
     for name, settings, run, grades in (
         ("Seen", {}, RUN, [-1, 2, -2, 0]),
@@ -135,9 +127,18 @@ def test_a_function_is_a_measure():
     for name in ("A", "B"):
         assert found.value(name, "accuracy") == found.value(name, measure)
     assert (str(measure), measure.task) == ("share_right", "classification")
+    # A weight calls it with repeated units; it has an interval and can be compared.
+    kept, accuracy = (measure.units(TWO[0]) for measure in found.measures)
+    weights = RNG.integers(0, 3, (5, 40)).astype(float)
+    assert kept.weighted(weights) == pytest.approx(accuracy.weighted(weights))
+    assert np.isnan(kept.weighted(np.zeros((1, 40)))[0])
+    interval = found.interval("A", 0)
+    assert interval.low < found.value("A", 0) < interval.high
+    assert "bootstrap" in interval.method
+    claim = compare(TWO, share_right, baseline="A").claims[0]
+    expected = found.value("B", 0) - found.value("A", 0)
+    assert claim.difference.estimate == pytest.approx(expected)
     assert evaluate(None, NUMBERS, largest_error).value() == 3.0
-    assert evaluate(["ab", "c"], ["xy", "cc"], same_length, task="text").value() == 0.5
-    # As a measure of rankings it has no bounds, unless it says so.
     assert evaluate(QRELS, RUN, retrieved).value() == 2.5
     assert parse_measure(retrieved, "ranking").range == (-math.inf, math.inf)
 
@@ -151,62 +152,42 @@ def test_a_function_sees_names_of_classes_and_all_references():
 
     evaluate(["x", "y"], ["y", "y"], look, task="classification")
     assert seen == [(["x", "y"], ["y", "y"]), (["x", "y"], ["x", "x"])]  # the majority: a baseline
-    seen.clear()
     evaluate([["a", "b"], ["c"]], ["a", "c"], look, task="text").value()
-    assert seen == [([("a", "b"), ("c",)], ["a", "c"])]
-
-
-def test_a_function_has_an_interval_and_can_be_compared():
-    """A weight calls it with repeated units."""
-    found = evaluate(None, TWO, [share_right, "accuracy"])
-    kept, accuracy = (measure.units(TWO[0]) for measure in found.measures)
-    weights = RNG.integers(0, 3, (5, 40)).astype(float)
-    assert kept.weighted(weights) == pytest.approx(accuracy.weighted(weights))
-    assert np.isnan(kept.weighted(np.zeros((1, 40)))[0])
-    interval = found.interval("A", 0)
-    assert interval.low < found.value("A", 0) < interval.high
-    assert "bootstrap" in interval.method
-    claim = compare(TWO, share_right, baseline="A").claims[0]
-    expected = found.value("B", 0) - found.value("A", 0)
-    assert claim.difference.estimate == pytest.approx(expected)
+    assert seen[2:] == [([("a", "b"), ("c",)], ["a", "c"])]
 
 
 def test_what_a_function_cannot_do():
     heavy = replace(NUMBERS, weights=np.ones(5))
     assert "do not support weighted units" in evaluate(None, heavy, largest_error).value().reason
-    found = evaluate(["ab", "c"], ["xy", "cc"], same_length, task="text")
+    found = evaluate(["ab", "c"], ["xy", "c"], share_listed, task="text")
     with pytest.raises(MeasureError):
         found.per_unit()
     with pytest.raises(MeasureError, match="not a mean over segments"):
         found.scores()
-    assert found.to_frame().rows() == [("system", None, "same_length", 0.5)]
+    assert found.to_frame().rows() == [("system", None, "share_listed", 0.5)]
     nothing = define_measure(name="Nothing", task="regression")(lambda *_: math.nan)
     assert isinstance(evaluate(None, NUMBERS, nothing).value(), Undefined)
-
-
-def needs_scale(ranked, *, scale):
-    return scale * len(ranked.grades)
-
-
-def takes_judged_only(ranked, *, judged_only=False):
-    return float(judged_only) * len(ranked.grades)
 
 
 def broken(ranked):
     raise ZeroDivisionError(ranked.query)
 
 
+def needs_scale(ranked, *, scale):
+    return scale * ranked
+
+
+def takes_judged_only(ranked, *, judged_only=False):
+    return judged_only * ranked
+
+
 def test_what_cannot_be_a_measure_is_refused():
     for name in ("9lives", "a b", "a@b", "<lambda>", "x-y"):
         with pytest.raises(MeasureError, match="cannot name a measure"):
             define_measure(name=name)(share_right)
-    for name, task in (
-        *((name, "ranking") for name in ("P", "nDCG", "AP", "RelString")),
-        *(("accuracy", "classification"), ("r2_score", "regression"), ("BLEU", "text")),
-    ):
+    for name, task in (("P", "ranking"), ("r2_score", "regression"), ("BLEU", "text")):
         with pytest.raises(MeasureError, match=r"already a measure .*: choose another name"):
             define_measure(name=name, task=task)(share_right)
-        assert name not in definitions(task) or definitions(task)[name].own is None
     for wrong, says in (
         (lambda: define_measure(needs_scale), "needs a default"),
         (lambda: define_measure(takes_judged_only), "judged_only is reserved"),
@@ -239,7 +220,7 @@ def test_any_function_of_scikit_learn_by_name():
         measure = parse_measure(f"sklearn:{name}", task)
         assert measure.higher_is_better == (not name.startswith("mean_"))
         assert measure.range == (-np.inf, np.inf)
-        assert parse_measure(str(measure), task) == measure == copy.copy(measure)
+        assert parse_measure(str(measure), task) == measure
         truth, predicted = one.truth, one.predicted
         if one is SCORED:
             predicted = SCORES
@@ -258,8 +239,7 @@ def test_any_function_of_scikit_learn_by_name():
     assert isinstance(evaluate(None, SCORED, "sklearn:f1_score").value(), Undefined)
     assert str(parse_measure(metrics.max_error, "regression")) == "sklearn:max_error"
     three = classed("abc", scores=np.eye(3), probabilities=True)
-    name = "sklearn:roc_auc_score(multi_class=ovr)"
-    assert evaluate(None, three, name).value() == 1.0
+    assert evaluate(None, three, "sklearn:roc_auc_score(multi_class=ovr)").value() == 1.0
 
 
 def test_a_function_goes_with_its_measure_into_another_process():

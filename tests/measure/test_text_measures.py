@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 import random
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -47,7 +48,6 @@ PUBLISHED = [
     ("BLEU(order=2, smooth=none)", ["how are you"], "you you", 0),
     *((name, [MAT], "", 0) for name in ("BLEU", "BLEU(smooth='add-one')", "chrF")),
     *((name, [MAT], MAT, 100) for name in ("BLEU", "BLEU(smooth='add-one')", "chrF")),
-    ("TER", ["a b c"], "a b c", 0),
     ("TER", [""], "x", 100),
     # Lin (2004), section 3.1
     ("ROUGE-L", ["police killed the gunman"], "police kill the gunman", 0.75),
@@ -170,23 +170,19 @@ def test_a_signature_has_all_of_sacrebleus():
 
 # rouge-score
 
-KINDS = ("1", "2", "3", "L", "Lsum")
-
 
 def with_lines(texts, seed=5):
     """Texts of several lines, some of them empty."""
     source = random.Random(seed)  # noqa: S311 - data, no secret
-    return [
-        "".join(source.choice([" ", " ", "\n", "\n\n"]) if c == " " else c for c in t)
-        for t in texts
-    ]
+    blanks = [" ", " ", "\n", "\n\n"]
+    return ["".join(source.choice(blanks) if c == " " else c for c in text) for text in texts]
 
 
 def test_rouge_is_that_of_rouge_score():
     references, written = corpus(50, seed=3, references=2)
     written = with_lines(written)
     references = [with_lines(texts, at) for at, texts in enumerate(references)]
-    for kind, stem in itertools.product(KINDS, (False, True)):
+    for kind, stem in itertools.product(("1", "2", "3", "L", "Lsum"), (False, True)):
         peer = rouge.RougeScorer([f"rouge{kind}"], use_stemmer=stem)
         wanted = [
             peer.score_multi(texts, text)[f"rouge{kind}"]
@@ -207,20 +203,21 @@ NO_WORDNET = SimpleNamespace(synsets=lambda _: [])
 NO_STEMMER = SimpleNamespace(stem=str)
 
 
-def synset(names):
-    lemmas = [SimpleNamespace(name=lambda name=name: name) for name in names]
-    return SimpleNamespace(lemmas=lambda: lemmas)
+def synsets(word):
+    return [
+        SimpleNamespace(
+            lemmas=lambda names=names: [SimpleNamespace(name=partial(str, one)) for one in names]
+        )
+        for names in SYNONYMS
+        if word in names
+    ]
 
 
-def small_wordnet():
-    def synsets(word):
-        return [synset(names) for names in SYNONYMS if word in names]
-
-    return SimpleNamespace(synsets=synsets, get_version=lambda: "0.1")
+WORDNET = SimpleNamespace(synsets=synsets, get_version=lambda: "0.1")
 
 
 def test_meteor_is_that_of_nltk(monkeypatch):
-    monkeypatch.setattr(text_meteor, "find_wordnet", small_wordnet)
+    monkeypatch.setattr(text_meteor, "find_wordnet", lambda: WORDNET)
     references, written = corpus(120, seed=8, references=2)
     written = [text.replace("cat", "feline").replace("house", "home") for text in written]
     factors = {"alpha": 0.5, "beta": 1.5, "gamma": 0.3}
@@ -229,15 +226,12 @@ def test_meteor_is_that_of_nltk(monkeypatch):
         ({}, NO_WORDNET, {}),
         (factors, NO_WORDNET, factors),
         (as_is, NO_WORDNET, {"stemmer": NO_STEMMER, "preprocess": str}),
-        ({"stages": "exact+synonym"}, small_wordnet(), {"stemmer": NO_STEMMER}),
-        ({"stages": "exact+stem+synonym"}, small_wordnet(), {}),
+        ({"stages": "exact+synonym"}, WORDNET, {"stemmer": NO_STEMMER}),
+        ({"stages": "exact+stem+synonym"}, WORDNET, {}),
     ):
-        wanted = [
-            meteor.meteor_score(
-                [one.split() for one in texts], text.split(), wordnet=wordnet, **how
-            )
-            for texts, text in zip(references, written, strict=True)
-        ]
+        score = partial(meteor.meteor_score, wordnet=wordnet, **how)
+        pairs = zip(references, written, strict=True)
+        wanted = [score([one.split() for one in texts], text.split()) for texts, text in pairs]
         shown = "".join(f", {key}={value}" for key, value in options.items())
         found = values(f"METEOR(tokenize=none{shown})", references, written).tolist()
         assert found == pytest.approx(wanted, rel=1e-12), options
@@ -302,18 +296,17 @@ def test_files_of_vectors(tmp_path, monkeypatch):
         os.utime(name, (time, time))  # a file that was changed is read again
         marks.append(signature(parse_measure(f"Embedding(vectors={name})")))
     assert marks[0] == marks[1] != marks[2]
-    for number, (text, says) in enumerate(
-        (
-            ("x 1 0\ny 1\n", ":2: expected a word and 2 numbers, found 1"),
-            ("x\n", ":1: expected a word and its numbers"),
-            ("2 3\n", " has no vectors"),
-            ("x 1 0\ny one 0\n", ":2: not a vector"),
-            ("x 1 0\ny nan 0\n", ":2: .*not finite"),
-        )
+    for text, says in (
+        ("x 1 0\ny 1\n", ":2: expected a word and 2 numbers, found 1"),
+        ("x\n", ":1: expected a word and its numbers"),
+        ("2 3\n", " has no vectors"),
+        ("x 1 0\ny one 0\n", ":2: not a vector"),
+        ("x 1 0\ny nan 0.0\n", ":2: .*not finite"),
     ):
-        (tmp_path / f"v{number}").write_text(text)
-        with pytest.raises((InputError, FormatError), match=f"v{number}{says}"):
-            read_vectors(f"v{number}").known(["y"])
+        path = tmp_path / f"{len(text)}.txt"
+        path.write_text(text)
+        with pytest.raises((InputError, FormatError), match=path.name + says):
+            read_vectors(path.name).known(["y"])
     with pytest.raises(HeldoutError, match=r"expected vectors, for example Embedding\(vectors='F"):
         units("Embedding", ["x"], ["x"])
 

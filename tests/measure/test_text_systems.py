@@ -46,7 +46,6 @@ def test_scores_of_corpus_and_segments():
 
 def test_what_does_not_fit_is_refused():
     for references, systems, measure, says in (
-        (["a"], {}, "BLEU", "no systems given"),
         (None, {"A": ["a"]}, "TER", "TER needs references"),
         ([[]], {"A": ["a"]}, "BLEU", "segment 1 has no reference"),
         ([], {"A": []}, "BLEU", "no segments given"),
@@ -67,7 +66,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "ref.txt").write_text("the cat sat on the mat\ntwo dogs ran\nhow are you\n")
     (tmp_path / "a.txt").write_text("the cat sat\ndogs ran\nhow are you\n")
     (tmp_path / "b.txt").write_text("the cat sat on a mat\ntwo dogs ran\nhow are you\n")
-    (tmp_path / "c.txt").write_text("the cat\ntwo dogs\nhow are we\n")
     (tmp_path / "v.txt").write_text("zebra 1 0\n")
     return tmp_path
 
@@ -97,7 +95,7 @@ def test_scores_intervals_and_signatures(capsys):
     assert "3 of 3 segments" in said.err
 
 
-def test_comparisons(folder, capsys):
+def test_comparisons(capsys):
     said = printed(capsys, *of_texts("compare", "a.txt b.txt -m ROUGE-1 --format tsv"))
     assert "signature: ROUGE-1|nrefs:1|stem:no" in said.err
     systems, pairs = said.out.split("\n\n")
@@ -107,13 +105,10 @@ def test_comparisons(folder, capsys):
     assert pair["p"] == "0.5000"  # 2 of 4 swaps
     assert pair["won/tied/lost"] == "2/1/0"
     assert "(here 3), and the bootstrap intervals are too narrow; randomization decides" in said.err
-    line = "a.txt b.txt c.txt -m BLEU -m TER --json --output out.json"
-    assert printed(capsys, *of_texts("compare", line)).out == ""
-    bleu, ter = json.loads((folder / "out.json").read_text())
-    assert (bleu["baseline"], bleu["correction"]) == ("a", "romano-wolf")
-    assert [one["first"] for one in bleu["claims"]] == ["b", "c"]
+    line = "a.txt b.txt -m BLEU -m TER --json"
+    bleu, ter = json.loads(printed(capsys, *of_texts("compare", line)).out)
     assert bleu["signature"].startswith("BLEU|nrefs:1|")
-    claim = ter["claims"][0]
+    (claim,) = ter["claims"]
     assert claim["difference"] < 0
     assert claim["effect_wins"] > claim["effect_losses"]
     assert [one["test"] for one in claim["tests"]] == ["randomization", "bootstrap-shift"]
@@ -126,8 +121,8 @@ def test_references_beside_the_texts_and_none_at_all(folder, capsys):
     ]
     (folder / "one.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     (folder / "two.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines[::-1]))
-    said = printed(capsys, *of_texts("eval", "one.jsonl two.jsonl -m EM", references=""))
-    assert [row["ExactMatch"] for row in table(said.out)] == ["0.5000", "0.5000"]
+    said = printed(capsys, *of_texts("eval", "one.jsonl -m EM", references=""))
+    assert table(said.out)[0]["ExactMatch"] == "0.5000"
     assert "nrefs:var" in said.err
     line = "one.jsonl two.jsonl -m EM --format tsv"
     said = printed(capsys, *of_texts("compare", line, references=""))

