@@ -17,10 +17,8 @@ def test_compare_says_what_the_human_queries_count_like(capsys):
         (record,) = parsed(capsys, "compare", *files)
         (found,) = record["machine"]["differences"]
         human, machine = found["human"], found["machine"]
-        assert (
-            f"Human judgements alone: difference {sign * human['estimate']:+.4f}, 95% CI "
-            f"[{min(sign * human['low'], sign * human['high']):+.4f}, "
-        ) in out
+        said = f"Human judgements alone: difference {sign * human['estimate']:+.4f}, 95% CI "
+        assert f"{said}[{min(sign * human['low'], sign * human['high']):+.4f}, " in out
         said = "Machine judgements alone (50 queries, biased): "
         assert f"{said}{sign * machine['estimate']:+.4f}." in out
         count = round(found["effective_queries"])

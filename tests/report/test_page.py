@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import heldout
 from heldout import Experiment, Qrels, Run, Scores, compare
 from heldout.infer.ledger import Look, record_looks
 from heldout.report.answers import answer
@@ -69,16 +68,13 @@ def keys(shown):
     return [name.removeprefix("part-1-") for name in shown.figures]
 
 
-def test_charts_that_show_nothing_are_left_out(shifted, read):
+def test_charts_that_show_nothing_or_are_too_large_are_left_out(shifted, read, monkeypatch):
     pair = read(page(compare(scored(shifted[:, :2]))))
     assert keys(pair) == ["pairs", "query-differences", "null"]
     several = keys(read(page(compare(scored(shifted)))))
     assert several == ["forest", "pairs", "query-differences", "heatmap"]
     many = np.repeat(shifted, 6, axis=0) + np.random.default_rng(0).normal(0, 0.01, (360, 3))
     assert "heatmap" not in keys(read(page(compare(scored(many)))))
-
-
-def test_charts_that_are_too_large_are_named(shifted, read, monkeypatch):
     monkeypatch.setattr("heldout.report.page.content.MOST", 59)
     shown = read(page(compare(scored(shifted[:, :2]))))
     assert "query-differences" not in keys(shown)
@@ -215,14 +211,8 @@ def test_the_policy_lets_nothing_in(page_text):
         assert re.fullmatch(r"'sha256-[\w+/=]+'( 'sha256-[\w+/=]+')*", rules[name])
 
 
-def test_results_comparisons_and_charts_write_pages(results, shifted, tmp_path, read):
+def test_results_and_comparisons_write_pages(results, shifted, tmp_path):
     results.report(tmp_path / "a.html", title="mine")
     compare(scored(shifted)).report(tmp_path / "b.html")
     assert "<h1>mine</h1>" in (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "Which of 3 systems is best?" in (tmp_path / "b.html").read_text(encoding="utf-8")
-    drawing = heldout.chart(compare(scored(shifted)), "forest")
-    heldout.save_chart(drawing, tmp_path / "chart.html")
-    shown = read((tmp_path / "chart.html").read_text(encoding="utf-8"))
-    assert shown.figures == ["part-1-chart"]
-    assert "AP of each system" in shown.texts
-    assert "Provenance" not in shown.texts
