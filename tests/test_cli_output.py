@@ -118,12 +118,8 @@ def test_what_eval_writes_is_compared(capsys):
                 ("AP", 50),
             ]
             assert list(map(claims, table)) == list(map(claims, direct))
-        for arguments, message in (
-            ([], "has scores in 6 measures (nDCG@10, AP, P@10, RR, R@1000"),
-            (["-m", "bpref"], "has no scores in Bpref; it has nDCG@10, AP"),
-        ):
-            said = refused_in_a_line(capsys, "compare", "--scores", path, *arguments)
-            assert message in said
+        said = refused_in_a_line(capsys, "compare", "--scores", path, "-m", "bpref")
+        assert "has no scores in Bpref; it has nDCG@10, AP" in said
 
 
 # JSON and silence

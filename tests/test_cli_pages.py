@@ -123,11 +123,8 @@ def test_every_measure_is_described(capsys):
     assert all(name.startswith("Num") or name == "RelString" for name in without)
     out = printed(capsys, "list", "measures").out
     rows = [part.splitlines()[2:] for part in out.split("\n\n")]  # below a title and a head
-    heads = [line.split()[0] for lines in rows for line in lines]
-    assert len(heads) == len(listed_measures())
-    assert {"nDCG[@k]", "alpha_nDCG@k", "F1", "RMSE", "Kendall", "BLEU", "Embedding"} <= set(heads)
+    assert sum(map(len, rows)) == len(listed_measures())
     assert "\nRanking, from judgements by subtopic, and a run\n" in out
-    assert "Classification, from true classes and probabilities\n" in out
     assert "Lower is better. Also: mean_squared_error." in out
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import ended, parsed, printed, refused_in_a_line
+from commands import ended, parsed, printed
 from heldout.data.prediction_files import detect_task
 
 SPAM = ("weak.csv", "strong.csv", "noise.csv")
@@ -110,23 +110,6 @@ def test_predictions_are_told_by_their_columns(here):
     }.items():
         (here / "file").write_text(text)
         assert detect_task([here / "file"]) == task, text
-
-
-def test_a_class_that_was_never_predicted_is_refused_with_the_way_out(capsys):
-    guesses = {"two": "abaabaabba", "three": "abcabcabca"}  # the first never predicts c
-    files = [
-        write(f"{name}.csv", [(n, "abc"[n % 3], guess[n % 10]) for n in range(30)])
-        for name, guess in guesses.items()
-    ]
-    hint = "F1(macro, undefined=0) counts such a class as 0, like scikit-learn"
-    said = refused_in_a_line(capsys, "compare", *files, "-m", "F1(macro)")
-    assert "F1(macro) of two is undefined (class c: it was never predicted)" in said
-    assert hint in said
-    [record] = parsed(capsys, "compare", *files, "-m", "F1(macro, undefined=0)")
-    assert all(one["estimate"] < 0.5 for one in record["systems"])
-    said = printed(capsys, "eval", "--task", "classification", *files, "-m", "F1(macro)").err
-    assert said.count(hint) == 1
-    assert "F1(macro) of (majority class) does not exist: class b: it was never predicted\n" in said
 
 
 def test_notes_of_predictions_are_beside_the_result(capsys):

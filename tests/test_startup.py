@@ -3,8 +3,6 @@
 import ast
 import importlib
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -164,19 +162,6 @@ def test_changed_code_or_another_version_is_compiled_again(load, tmp_path, monke
     assert load(tmp_path)[0] == 7
     monkeypatch.setattr(heldout, "__version__", "0")
     assert load(tmp_path) == (7, MESSAGE)
-
-
-@pytest.mark.long
-def test_several_processes_compile_at_once(tmp_path, load):
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import loops_to_compile as loops"
-    given = [sys.executable, "-c", f"{code}; print(loops.RESULT)"]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "shared")}
-    started = [
-        subprocess.Popen(given, stdout=subprocess.PIPE, env=environment)  # noqa: S603 - this Python
-        for _ in range(3)
-    ]
-    assert [one.communicate()[0].split() for one in started] == [[b"5"]] * 3
-    assert load(tmp_path / "shared") == (5, "")
 
 
 def test_kernels_use_constants_of_kernel_files_alone():

@@ -121,6 +121,11 @@ def classified():
     ).run()
 
 
+@pytest.fixture(scope="session")
+def classified_page(classified):
+    return page(classified)
+
+
 # A browser
 
 

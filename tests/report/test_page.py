@@ -123,8 +123,8 @@ def test_rankings_are_those_of_the_results(shown, results, evil_collection):
     assert rankings["lines"][documents.index("d1")] == evil_collection.documents.text(1)
 
 
-def test_provenance_has_fingerprints_seed_policies_and_signatures(results, read):
-    pairs = read(page(results)).pairs
+def test_provenance_has_fingerprints_seed_policies_and_signatures(results, shown):
+    pairs = shown.pairs
     for name, value in results.manifest["fingerprints"].items():
         assert pairs[f"fingerprint of the {name}"] == value
     assert pairs["seed"] == "0"
@@ -186,8 +186,8 @@ def test_new_documents_are_answered_by_their_own_interval(evil_collection, read)
     assert "null" not in keys(shown)
 
 
-def test_rows_have_truth_and_predictions(classified, read):
-    shown = read(page(classified))
+def test_rows_have_truth_and_predictions(classified, classified_page, read):
+    shown = read(classified_page)
     units, system = shown.data("part-1-data"), classified.systems.index("k-NN")
     assert sorted(units["units"]) == sorted(classified.held_out["unit"].unique())
     assert "part-1-rankings" not in shown.blocks

@@ -68,18 +68,6 @@ def test_two_systems_take_three_lines_and_the_verdict_is_first():
 
 
 def test_the_answers_of_several_systems():
-    found = compare(systems(5, gap=0.02), correction="holm")
-    best = max(found.systems, key=lambda row: row.mean.estimate).name
-    beaten = {
-        name
-        for claim in found.claims
-        if claim.adjusted <= 0.05 and best in claim[:2]
-        for name in claim[:2]
-    } - {best}
-    answer = answer_of(found)
-    assert f"{best} is significantly better than {len(beaten)} of the other 4, but not " in answer
-    equals = answer.rstrip(".").rpartition("but not than ")[2].split(", ")
-    assert {*beaten, *equals, best} == set(found.scores.systems)
     apart = answer_of(compare(systems(3, gap=0.5), correction="holm"))
     assert apart.endswith(", and is significantly better than all others.")
     alike = answer_of(compare(systems(3), correction="holm"))
