@@ -1,6 +1,5 @@
 """The page in a real browser, from a file, without a network: what each visitor does and sees."""
 
-import json
 import re
 
 import numpy as np
@@ -247,8 +246,6 @@ def test_thousands_of_rows_leave_a_small_table(visit, tmp_path):
     page.locator("#part-1-units .open").first.focus()
     page.keyboard.press("End")
     assert page.locator(".open:focus").inner_text() == "u11999"
-    assert page.locator("#part-1-units table").get_attribute("aria-rowcount") == "12001"
-    assert json.loads(page.locator("#part-1-data").text_content())["units"] == units
 
 
 def test_rows_of_predictions_open_with_their_truth(classified_page, visit, tmp_path):

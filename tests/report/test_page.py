@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from heldout import Experiment, Qrels, Run, Scores, compare
-from heldout.infer.ledger import Look, record_looks
 from heldout.report.answers import answer
 from heldout.report.comparison import systems_table
 from heldout.report.page import page
@@ -155,18 +154,6 @@ def test_a_comparison_of_runs_shows_their_lists(read):
     assert [documents[n] for n, _ in rankings["grades"][0]] == ["y", "z"]
 
 
-def test_ledger_shows_looks_at_these_data_only(results, tmp_path, read):
-    path = tmp_path / "looks.jsonl"
-    data = results.manifest["fingerprints"]["collection"]
-    looks = [Look(name, ("A", name), "AP", "t", 0.01, 0.1, 9, "") for name in (data, "other")]
-    record_looks(path, looks)
-    text = page(results, ledger=str(path))
-    shown = read(text)
-    _, row = shown.tables[f"{path}: 1 evaluation on these data"]
-    assert f"A - {data}" in row
-    assert "@article{holm," in text
-
-
 def test_new_documents_are_answered_by_their_own_interval(evil_collection, read):
     found = Experiment(
         collection=evil_collection, systems=["bm25", "ql-jm"], by="document", plan={"folds": 3}
@@ -200,15 +187,6 @@ def test_rows_have_truth_and_predictions(classified, classified_page, read):
     assert [measure["name"] for measure in units["measures"]] == ["accuracy"]
     assert units["values"][0][system][at] == right
     assert {"roc", "calibration"} <= set(keys(shown))
-
-
-def test_the_policy_lets_nothing_in(page_text):
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page_text).group(1)
-    rules = dict(one.strip().split(" ", 1) for one in policy.split(";"))
-    assert rules["default-src"] == "'none'"
-    assert set(rules) == {"default-src", "script-src", "style-src", "base-uri", "form-action"}
-    for name in ("script-src", "style-src"):
-        assert re.fullmatch(r"'sha256-[\w+/=]+'( 'sha256-[\w+/=]+')*", rules[name])
 
 
 def test_results_and_comparisons_write_pages(results, shifted, tmp_path):
