@@ -86,7 +86,7 @@ def made_up(scores, gaps=(), **more):
 
 
 def test_verdicts_word_by_word():
-    pair = [("AB", 0.2, 0.01)]
+    pair = [("AB", 0.2, 0.0002)]
     three = [("AB", 0.0, 1.0), ("AC", 0.2, 0.01), ("BC", 0.2, 0.01)]
     for board, said in (
         (made_up([0.5]), "A reaches AP 0.5000 [0.4000, 0.6000]."),
@@ -101,14 +101,14 @@ def test_verdicts_word_by_word():
             made_up([0.5, 0.3], pair),
             (
                 "A is significantly better than B: AP 0.5000 vs 0.3000, difference +0.2000, 95% CI "
-                "[+0.1000, +0.3000], p = 0.0100."
+                "[+0.1000, +0.3000], p = 0.0002."
             ),
         ),
         (
             made_up([0.3, 0.5], pair, up=False, simultaneous=True),
             (
                 "B is significantly better than A: AP 0.5000 vs 0.3000 (lower is better), "
-                "difference -0.2000, simultaneous 95% CI [-0.3000, -0.1000], p = 0.0100."
+                "difference -0.2000, simultaneous 95% CI [-0.3000, -0.1000], p = 0.0002."
             ),
         ),
         (
