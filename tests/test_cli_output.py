@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import heldout
-from commands import COMMANDS, ended, flags_of, parsed, printed, refused, refused_in_a_line
+from commands import COMMANDS, flags_of, parsed, printed, refused, refused_in_a_line
 from heldout.errors import Argument, FormatError, InputError
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -92,11 +92,6 @@ def test_every_command_that_writes_a_result_is_tried():
     assert {name for name in COMMANDS if "--output" in flags_of(name)} == tried | OTHERS
 
 
-def test_a_page_is_written_by_its_suffix(here, capsys):
-    assert printed(capsys, *COMPARE.split(), "-o", "a.html").out == ""
-    assert "id=" in (here / "a.html").read_text()
-
-
 def test_a_row_per_pair_with_every_digit(here, capsys):
     for suffix in ("csv", "parquet", "json"):
         printed(capsys, *COMPARE.split(), "--quiet", "-o", f"out.{suffix}")
@@ -123,12 +118,8 @@ def test_what_eval_writes_is_compared(capsys):
                 ("AP", 50),
             ]
             assert list(map(claims, table)) == list(map(claims, direct))
-        for arguments, message in (
-            ([], "has scores in 6 measures (nDCG@10, AP, P@10, RR, R@1000"),
-            (["-m", "bpref"], "has no scores in Bpref; it has nDCG@10, AP"),
-        ):
-            said = refused_in_a_line(capsys, "compare", "--scores", path, *arguments)
-            assert message in said
+        said = refused_in_a_line(capsys, "compare", "--scores", path, "-m", "bpref")
+        assert "has no scores in Bpref; it has nDCG@10, AP" in said
 
 
 # JSON and silence
@@ -160,10 +151,6 @@ def test_every_command_can_be_quiet_and_print_json(capsys):
         said = printed(capsys, *command.split(), "--quiet")
         assert said.out
         assert not said.err
-    gate = ("--gate", "non-inferior", "--margin", "0.01", "--quiet")
-    _, err, code = ended(capsys, "compare", "qrels.txt", "improved.run", "baseline.run", *gate)
-    (verdict,) = err.splitlines()
-    assert (code, verdict[:8]) == (1, "failed: ")
 
 
 # Help

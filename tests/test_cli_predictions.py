@@ -4,10 +4,9 @@ import re
 import shlex
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from commands import ended, parsed, printed, refused_in_a_line
+from commands import ended, parsed, printed
 from heldout.data.prediction_files import detect_task
 
 SPAM = ("weak.csv", "strong.csv", "noise.csv")
@@ -103,40 +102,14 @@ def test_predictions_are_told_by_their_columns(here):
     for text, task in {
         "unit,truth,prediction\n1,a,b\n": "classification",
         "unit,truth,prediction\n1,0,1\n2,1,1\n": "classification",
-        "unit;truth;prob_x;prob_y\n1;x;1;0\n": "classification",
-        "id\tlabel\tscore\n1\t1\t.5\n": "classification",
         "unit,truth,prediction\n1,3,3.5\n": "regression",
         '{"unit": 1, "truth": 2.5, "prediction": 2}\n': "regression",
         '{"unit": 1, "truth": "a", "probabilities": {"a": 1}}\n': "classification",
         "q1 0 d1 1\nq1 0 d2 0\n": "",
-        "query_id,doc_id,relevance\nq1,d1,1\n": "",
-        "query_id,doc_id,score\nq1,d1,1.5\n": "",
-        "unit,A,B\n1,.1,.2\n": "",
-        '{"q1": {"d1": 1}}\n': "",
         "{broken\n": "",
     }.items():
         (here / "file").write_text(text)
         assert detect_task([here / "file"]) == task, text
-    frame = pl.DataFrame({"unit": [1], "truth": ["a"], "prediction": ["a"]})
-    frame.write_parquet(here / "file")
-    assert detect_task([here / "file"]) == "classification"
-
-
-def test_a_class_that_was_never_predicted_is_refused_with_the_way_out(capsys):
-    guesses = {"two": "abaabaabba", "three": "abcabcabca"}  # the first never predicts c
-    files = [
-        write(f"{name}.csv", [(n, "abc"[n % 3], guess[n % 10]) for n in range(30)])
-        for name, guess in guesses.items()
-    ]
-    hint = "F1(macro, undefined=0) counts such a class as 0, like scikit-learn"
-    said = refused_in_a_line(capsys, "compare", *files, "-m", "F1(macro)")
-    assert "F1(macro) of two is undefined (class c: it was never predicted)" in said
-    assert hint in said
-    [record] = parsed(capsys, "compare", *files, "-m", "F1(macro, undefined=0)")
-    assert all(one["estimate"] < 0.5 for one in record["systems"])
-    said = printed(capsys, "eval", "--task", "classification", *files, "-m", "F1(macro)").err
-    assert said.count(hint) == 1
-    assert "F1(macro) of (majority class) does not exist: class b: it was never predicted\n" in said
 
 
 def test_notes_of_predictions_are_beside_the_result(capsys):

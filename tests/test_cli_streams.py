@@ -112,7 +112,7 @@ def test_a_file_on_a_full_disk(here, capsys, line):
 # Processes and their streams
 
 
-def shell(line, **environment):
+def shell(line):
     """A command as a shell runs it, with its exit code; PIPESTATUS needs bash."""
     heldout_command = f"{shlex.quote(sys.executable)} -c {shlex.quote(COMMAND[-1])}"
     return subprocess.run(  # noqa: S603 - this Python
@@ -120,7 +120,6 @@ def shell(line, **environment):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, **environment},
     )
 
 
@@ -128,15 +127,12 @@ LOST = f"heldout compare {RUNS} --gate better --margin 0.9"
 IN_A_SHELL = {
     # Python writes what is left when it ends, and would end with 120 and two lines.
     "heldout list measures > /dev/full": (2, "cannot be written (No space left on device)"),
-    "heldout --help > /dev/full": (2, "cannot be written (No space left on device)"),
-    "heldout --version > /dev/full": (2, "cannot be written (No space left on device)"),
     "heldout eval qrels.txt nowhere.run 2> /dev/full": (2, ""),
     "heldout list measures > /dev/full 2> /dev/full": (2, ""),
     # A reader that goes away is no gate and no traceback.
     "heldout list measures | true; exit ${PIPESTATUS[0]}": (141, ""),
     # Some want nothing but the exit code of a gate.
     LOST: (1, "failed: "),
-    f"{LOST} >&-": (1, "failed: "),
     f"{LOST} >&- 2>&-": (1, ""),
     f"heldout {GATE} >&- 2>&-": (0, ""),
     "heldout eval qrels.txt - <&-": (2, "<stdin> is empty"),
@@ -156,13 +152,13 @@ IN_A_SHELL = {
 @pytest.mark.usefixtures("here")
 def test_exit_codes_and_the_true_reason():
     for line, (code, reason) in IN_A_SHELL.items():
-        for unbuffered in ("", "1")[: 2 if "list" in line else 1]:
-            done = shell(line, PYTHONUNBUFFERED=unbuffered)
-            assert done.returncode == code, (line, done.stderr)
-            assert reason in done.stderr, line
-            assert done.stderr.count("\n") == bool(reason), (line, done.stderr)
+        done = shell(line)
+        assert done.returncode == code, (line, done.stderr)
+        assert reason in done.stderr, line
+        assert done.stderr.count("\n") == bool(reason), (line, done.stderr)
 
 
+@pytest.mark.long
 def test_a_user_without_a_home(here):
     """Libraries for charts look for it when they are imported."""
     code = f"""

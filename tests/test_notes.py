@@ -49,9 +49,3 @@ def test_rewording_changes_no_code():
     shown = page([other])
     assert all(f". <code>[{code}]</code></li>" in shown for code in codes)
     assert f">{len(codes)} warnings</a>" in shown
-
-
-def test_infos_are_not_counted_as_warnings():
-    shown = page([replace(comparison(), warnings=(SPLIT,))])
-    assert "No warnings." in shown
-    assert "<li>Note: the split is test. <code>[split]</code></li>" in shown

@@ -86,7 +86,7 @@ def results(evil_collection):
         collection=evil_collection,
         systems={IMAGE: "bm25(k1=0.5:3:3)", "B & co": "ql-jm(lambda=0.1:0.9:3)", "C": "tf-idf"},
         measures=["nDCG@10", "AP"],
-        plan={"folds": 4},
+        plan={"folds": 4, "repeats": 2},
     ).run()
 
 
@@ -119,6 +119,11 @@ def classified():
         measures=["accuracy", "AUC"],
         plan={"folds": 4, "repeats": 2},
     ).run()
+
+
+@pytest.fixture(scope="session")
+def classified_page(classified):
+    return page(classified)
 
 
 # A browser

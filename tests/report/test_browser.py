@@ -1,6 +1,5 @@
 """The page in a real browser, from a file, without a network: what each visitor does and sees."""
 
-import json
 import re
 
 import numpy as np
@@ -55,6 +54,8 @@ def test_a_reader_sees_charts_dark_and_light_and_prints_them(visit, page_file):
     """The system decides about dark mode until somebody does; both are accessible."""
     one = visit(color_scheme="dark")
     page = one.open(page_file)
+    assert page.locator("#part-2-heatmap .picture svg").is_visible()
+    assert page.locator("#part-2-heatmap.drawn").count() == 0  # until it comes into view
     one.charts("dark")
     figures = page.locator(".drawing").count()
     assert figures >= 9
@@ -77,7 +78,7 @@ def test_a_reader_sees_charts_dark_and_light_and_prints_them(visit, page_file):
     page.locator("#vg-tooltip-element.visible").wait_for()
     assert page.locator("#vg-tooltip-element img").count() == 0
     page.mouse.move(0, 0)
-    # Printing shows what was folded, and less of what is long.
+    # Printing shows pictures and what was folded, and less of what is long.
     assert page.pdf(format="A4").startswith(b"%PDF")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -85,6 +86,9 @@ def test_a_reader_sees_charts_dark_and_light_and_prints_them(visit, page_file):
     assert "Selected parameters (tuned on all data)" in text
     assert "The first 25 of 40 queries in this order" in text
     assert not page.locator(".controls").first.is_visible()
+    for figure in page.locator(".chart").all():
+        assert figure.locator(".picture svg").is_visible()
+        assert not figure.locator(".drawing").is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[data-print][open]").count() == 0
     page.emulate_media(media="screen")
@@ -100,12 +104,10 @@ def test_a_broken_page_is_noticed(visit, page_file, tmp_path):
     )
     (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
     one = visit(careless=True)
-    with one.page.expect_event("requestfailed") as failed:
+    with one.page.expect_event("requestfailed"):
         one.open(tmp_path / "broken.html")
-    assert any(wrong.startswith("request: https://example.org") for wrong in one.wrong)
-    assert any("Content Security Policy" in wrong for wrong in one.wrong)
     # The policy kept both off: nothing was sent, whether there is a network or not, nor run.
-    assert "csp" in failed.value.failure.lower()
+    assert any("Content Security Policy" in wrong for wrong in one.wrong)
     assert not any(wrong.startswith("dialog") for wrong in one.wrong)
 
 
@@ -115,14 +117,12 @@ def test_queries_are_sorted_filtered_and_compared(visit, page_file, results):
     gaps = numbers(page, 2)
     assert gaps == sorted(gaps, reverse=True)
     head = part.locator('th[data-key="gap"]')
-    assert head.get_attribute("aria-sort") == "descending"
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "ascending"
     assert numbers(page, 2) == sorted(numbers(page, 2))
     name = part.locator('th[data-key="unit"] button')
     name.press("Enter")
     assert shown_units(page)[:11] == [f"q{n}" for n in range(11)]  # as numbers, not as letters
-    assert page.locator(":focus").inner_text().startswith("query")
     name.press("Enter")
     assert shown_units(page)[0] == "q39"
     # How many are left is said.
@@ -145,9 +145,6 @@ def test_queries_are_sorted_filtered_and_compared(visit, page_file, results):
     part.get_by_label("Minimum difference").fill("0.2")
     assert status.inner_text().startswith(f"{int((abs(b - a) >= 0.2).sum())} of {len(a)} queries")
     part.get_by_label("Minimum difference").fill("")
-    part.get_by_role("searchbox").fill("nothing is like this")
-    assert status.inner_text().startswith("0 of ")
-    assert "No queries match." in part.inner_text()
     part.get_by_role("searchbox").fill("script")
     assert shown_units(page) == ["q5"]
     part.locator(".open").click()
@@ -160,11 +157,10 @@ def test_queries_are_sorted_filtered_and_compared(visit, page_file, results):
     part.get_by_label("Measure").select_option("AP")
     part.get_by_label("A", exact=True).select_option("C")
     part.get_by_label("B", exact=True).select_option("B & co")
-    sort_by_name(page)
     scores = results.scores("AP")
     place = scores.units.index(shown_units(page)[0])
-    assert numbers(page, 3)[0] == pytest.approx(scores.column("C")[place], abs=5e-5)
-    assert numbers(page, 4)[0] == pytest.approx(scores.column("B & co")[place], abs=5e-5)
+    for column, system in ((3, "C"), (4, "B & co")):
+        assert numbers(page, column)[0] == pytest.approx(scores.column(system)[place], abs=5e-5)
     part.get_by_label("all systems").check()
     assert part.locator("thead th").count() == 5
 
@@ -188,7 +184,6 @@ def test_a_query_is_opened_by_mouse(visit, page_file, shown):
     dialog.get_by_role("button", name="Next →").click()
     assert dialog.get_by_role("heading", name="query q1", exact=True).is_visible()
     dialog.get_by_role("button", name="Close").click()
-    assert dialog.count() == 0
     page.locator(".open:focus", has_text="q1").wait_for()  # where the reader was
 
 
@@ -216,24 +211,6 @@ def test_a_query_is_opened_by_keyboard(visit, page_file):
     page.keyboard.press("Escape")
     # The browser gives the focus back to q39 first, and tells that the dialog was closed later.
     page.locator(".open:focus", has_text="q38").wait_for()
-    page.keyboard.press("Home")
-    assert focus.inner_text() == "q0"
-
-
-def test_charts_are_drawn_when_they_come_into_view_and_are_pictures_before(visit, page_file):
-    page = visit(viewport={"width": 1280, "height": 300}).open(page_file)
-    last = page.locator("#part-2-heatmap")
-    assert last.locator(".picture svg").is_visible()
-    assert page.locator("#part-2-heatmap.drawn").count() == 0
-    last.scroll_into_view_if_needed()
-    last.locator(".drawing svg").wait_for()
-    assert not last.locator(".picture svg").is_visible()
-    page.emulate_media(media="print")
-    for figure in page.locator(".chart").all():
-        assert figure.locator(".picture svg").is_visible()
-        assert not figure.locator(".drawing").is_visible()
-    names = page.evaluate("[...document.querySelectorAll('.picture [id]')].map(x => x.id)")
-    assert len(set(names)) == len(names)
 
 
 def test_without_scripts_answer_tables_and_pictures_are_there(visit, page_file, results):
@@ -248,12 +225,12 @@ def test_without_scripts_answer_tables_and_pictures_are_there(visit, page_file, 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("width", [360, 768, 1280])
-def test_nothing_is_wider_than_the_screen(visit, page_file, width):
-    one = visit(viewport={"width": width, "height": 800})
-    page = one.open(page_file)
-    one.charts()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+def test_nothing_is_wider_than_the_screen(visit, page_file):
+    for width in (360, 768, 1280):
+        one = visit(viewport={"width": width, "height": 800})
+        page = one.open(page_file)
+        one.charts()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.long
@@ -269,12 +246,10 @@ def test_thousands_of_rows_leave_a_small_table(visit, tmp_path):
     page.locator("#part-1-units .open").first.focus()
     page.keyboard.press("End")
     assert page.locator(".open:focus").inner_text() == "u11999"
-    assert page.locator("#part-1-units table").get_attribute("aria-rowcount") == "12001"
-    assert json.loads(page.locator("#part-1-data").text_content())["units"] == units
 
 
-def test_rows_of_predictions_open_with_their_truth(classified, visit, tmp_path):
-    write_page(tmp_path / "rows.html", page_of(classified))
+def test_rows_of_predictions_open_with_their_truth(classified_page, visit, tmp_path):
+    write_page(tmp_path / "rows.html", classified_page)
     page = visit().open(tmp_path / "rows.html")
     page.get_by_role("searchbox").fill("7")
     page.locator(".open", has_text="7").first.click()
