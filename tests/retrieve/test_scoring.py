@@ -286,7 +286,8 @@ def test_at_lambda_one_a_document_without_a_query_word_comes_last(index, texts):
     assert both
     assert set(list(run.to_dict()["q"])[: len(both)]) == both
     assert (run.name, run.scores.min()) == ("ql-jm(lambda=1)", -1e30)
-    assert "k=0: expected a positive integer" in refusal(search, index, {"q": "w0"}, k=0)
+    for k in (0, 2.5):
+        assert f"k={k}: expected a positive integer" in refusal(search, index, {"q": "w0"}, k=k)
     assert search(index, {"p": "nowhere", "q": "w0"}, k=1, name="mine").queries == ("q",)
 
 
