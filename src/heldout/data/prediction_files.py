@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OF_CLASSES: Final = {"prob_": True, "proba_": True, "p_": True, "score_": False}
 """Prefixes of columns of class scores, and whether they are probabilities."""
-POSITIVE: Final = ""  # stands for the positive class, whatever its name
+POSITIVE: Final = ""  # the positive class, whatever its name
 SUM_TOLERANCE: Final = 1e-6  # rows that add up to 1 within it are probabilities
 
 
