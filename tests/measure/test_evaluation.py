@@ -112,6 +112,8 @@ def test_objects_arrays_series_and_dictionaries():
     found = evaluate(truth, {unit: mixed[unit] for unit in "dbca"}, "F1")
     assert found.value() == wanted
     assert found.units() == ("a", "b", "c", "d")
+    both = evaluate(truth, {"A": mixed, "B": truth}, "accuracy").summary()
+    assert both == {"A": {"accuracy": 0.75}, "B": {"accuracy": 1.0}}
 
 
 def test_scores_of_classes_and_the_positive_class():

@@ -296,16 +296,22 @@ def as_predictions(
             raise InputError("the truth is missing: give it, or the paths of predictions")
         tables = [system for path in several for system in _systems(path)]
     else:
-        # {unit: value} is of one system.
-        units = set(map(as_id, truth)) if isinstance(truth, Mapping) else None
-        is_named = isinstance(given, Mapping) and set(map(as_id, given)) != units
-        is_named = is_named and not (given and all(np.ndim(own) == 0 for own in given.values()))
-        named = given if is_named else {"system": given}
+        named = given if _is_named(given, truth) else {"system": given}
         own = {str(name): values for name, values in named.items()}
         tables = [(name, _table(name, truth, values, task)) for name, values in own.items()]
     if task == "regression":
         return [_numbers(name, table) for name, table in tables]
     return [_classes(name, table, positive, threshold) for name, table in tables]
+
+
+def _is_named(given: Any, truth: Any) -> bool:
+    """Return whether this is ``{system: values}``; ``{unit: value}`` is of one system."""
+    if not isinstance(given, Mapping):
+        return False
+    if isinstance(truth, Mapping) and set(map(as_id, given)) == set(map(as_id, truth)):
+        return False
+    values = given.values()
+    return not given or any(isinstance(own, Iterable) and not is_path(own) for own in values)
 
 
 def _table(name: str, truth: Any, given: Any, task: str) -> Table:
