@@ -28,6 +28,7 @@ RUNS = {
     "nothing": ("# only\n\n \t \n", rf" has no rows: expected lines of {SIX[9:]}"),
     "latin 1": (LINE.encode() + b"q1 Q0 \xe9 2 1 t\n", ":2: byte 0xe9 is not UTF-8"),
     "a control character": (LINE + "q1 Q0 \x1bb 2 1 t\n", r":2: not a text file \(byte 0x1b\)"),
+    "old line ends": (LINE + "q Q0 c 1 1 t\rq Q0 d 2 0 t\r", ":2: a carriage return alone ends"),
     "twice": (f"# note\n{LINE}q2 Q0 a 1 1 t\nq1 Q0 a 9 0 t\n", ":4: document a .*first in .*:2"),
     # tables
     "no score": ("query_id,doc_id\nq,d\n", r": no column of scores \(found query_id, doc_id\)"),

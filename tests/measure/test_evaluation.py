@@ -99,6 +99,8 @@ def test_objects_arrays_series_and_dictionaries():
     found = evaluate(truth, {unit: mixed[unit] for unit in "dbca"}, "F1")
     assert found.value() == wanted
     assert found.units() == ("a", "b", "c", "d")
+    both = evaluate(truth, {"A": mixed, "B": truth}, "accuracy").summary()
+    assert both == {"A": {"accuracy": 0.75}, "B": {"accuracy": 1.0}}
 
 
 def test_scores_of_classes_and_the_positive_class():
@@ -169,6 +171,13 @@ def test_what_cannot_be_told_or_does_not_fit_is_refused():
         ((LABELS[:3], NEAR, "MAE"), {}, "row 1: truth: 'no' is not a number"),
         ((LABELS, {"A": ["no", "no"]}, "accuracy"), {}, "A: 2 predictions, but 4 true values"),
         (({"a": 1}, {"s": {"b": 1}}, "accuracy"), {}, "no prediction for unit a"),
+        (({"a": 1, "b": 0}, {"b": 1}, "accuracy"), {}, "no prediction for unit a"),
+        (({"a": 1}, {"a": 1, "b": 1}, "accuracy"), {}, "no true value for unit b"),
+        ((["no", np.nan, "yes"], ["no"] * 3, "accuracy"), {}, "row 2: the truth is missing"),
+        ((LABELS, [*GUESSES[:3], np.nan], "accuracy"), {}, "row 4: the prediction is missing"),
+        (([], [], "accuracy"), {}, "truth: no values given"),
+        ((["a"], [None], "BLEU"), {}, "expected a list of texts"),
+        ((["a"], [[None]], "BLEU"), {}, "a list of texts, for each segment"),
         ((LABELS, np.ones((4, 3)), "AUC"), {}, "3 columns of scores, but there are 2 classes"),
         ((LABELS, GUESSES, "accuracy"), {"depth": 10}, "depth is for rankings; the task is class"),
         ((LABELS, GUESSES, "F1(class=x)"), {}, "no such class; there are no, yes"),

@@ -65,6 +65,10 @@ def test_without_strictness_strangers_are_passed_over_and_the_rest_is_on_no_side
     assert splits.folds().tolist() == [1, 0, -1]
     assert len(splits) == 2
     assert splits[0].train.tolist() == [1, 0, 0]
+    floats = {"q1": 10.0, "q2": 2.0, "q3": 2.0}  # as in pandas
+    assert GivenFolds(floats).splits(["q1", "q2", "q3"]).folds().tolist() == [1, 0, 0]
+    with pytest.raises(HeldoutError, match="1 appears twice"):
+        GivenFolds({1: 0, "1": 1}).splits(2)
 
 
 CHARACTERS = st.characters(codec="utf-8", exclude_characters="\0\r\n", exclude_categories=["Cc"])

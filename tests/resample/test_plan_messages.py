@@ -1,6 +1,7 @@
 """What plans say: refusals with what to do instead, how they are printed, and their words."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,8 @@ REFUSED = [
     (lambda: Chronological([3, 3, 3]), 3, "the training side is empty"),
     (lambda: Chronological([1, 2, 3], cut=9), 3, "the test side is empty"),
     (lambda: Chronological([1, "x", 3]), 3, "different types"),
+    (lambda: Chronological([datetime(2024, 5, 1), datetime(2024, 5, 2, tzinfo=UTC)]), 2, "offset"),  # noqa: DTZ001
+    (lambda: GivenFolds({"a": 0, "b": float("nan"), "c": 1}), "abc", "b has no fold"),
     (lambda: Chronological([1, None, 3]), 3, "unit 2 has no time"),
 ]
 

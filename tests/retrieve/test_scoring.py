@@ -269,7 +269,8 @@ def test_search(index, tmp_path):
     assert both  # at lambda 1 a document without a query word comes last
     assert set(list(run.to_dict()["q"])[: len(both)]) == both
     assert (run.name, run.scores.min()) == ("ql-jm(lambda=1)", -1e30)
-    assert "k=0: expected a positive integer" in refusal(search, index, {"q": "w0"}, k=0)
+    for k in (0, 2.5):
+        assert f"k={k}: expected a positive integer" in refusal(search, index, {"q": "w0"}, k=k)
     assert search(index, {"p": "nowhere", "q": "w0"}, k=1, name="mine").queries == ("q",)
     # A collection or its name is indexed first.
     texts = {"d1": "red apples", "d2": "green apples, green pears"}

@@ -137,7 +137,7 @@ def _keys(record: dict[str, Any]) -> str:
 
 
 def json_id(record: dict[str, Any], names: Sequence[str], where: str) -> str:
-    """Return the id of an object: a string or a whole number."""
+    """Return the id of an object: a string or an integer."""
     value = record[needed(record, names, "id", where)]
     if isinstance(value, str):
         return clean_id(value, where)
@@ -147,7 +147,7 @@ def json_id(record: dict[str, Any], names: Sequence[str], where: str) -> str:
 
 
 def clean_id(value: str, where: str) -> str:
-    """Return an id without surrounding blanks; raise an error for one that is no text."""
+    """Return an id without surrounding blanks; raise an error for one with a zero byte."""
     if b"\0" in encoded(value, where):
         raise FormatError(where, "the id has a zero byte: remove it")
     return value.strip()

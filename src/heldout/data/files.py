@@ -38,7 +38,7 @@ EXTENSIONS: Final = {
     ".bz2": ("bz2", b"BZh"),
     ".zst": ("zstd", b"\x28\xb5\x2f\xfd"),
 }
-"""Extensions of compressed files, their compression, and their first bytes, by which it is told."""
+"""Extensions of compressed files, and compression with the first bytes that identify it."""
 
 _ENDINGS: Final = re.compile(
     r"(\.(run|trec|res|qrels|dat|txt|hyp|out|toml|jsonl?|ndjson|csv|tsv|parquet|sgml?|xml"

@@ -11,7 +11,7 @@ import numpy as np
 
 from heldout.data.files import file_stem, open_source
 from heldout.data.frames import find_column
-from heldout.data.ids import as_id
+from heldout.data.ids import as_id, is_missing
 from heldout.data.predictions import (
     ClassPredictions,
     NumberPredictions,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OF_CLASSES: Final = {"prob_": True, "proba_": True, "p_": True, "score_": False}
 """Prefixes of columns of class scores, and whether they are probabilities."""
-POSITIVE: Final = ""  # stands for the positive class, whatever its name
+POSITIVE: Final = ""  # the positive class, whatever its name
 SUM_TOLERANCE: Final = 1e-6  # rows that add up to 1 within it are probabilities
 
 
@@ -296,10 +296,7 @@ def as_predictions(
             raise InputError("the truth is missing: give it, or the paths of predictions")
         tables = [system for path in several for system in _systems(path)]
     else:
-        # {unit: value} is of one system.
-        units = set(map(as_id, truth)) if isinstance(truth, Mapping) else None
-        is_named = isinstance(given, Mapping) and set(map(as_id, given)) != units
-        named = given if is_named else {"system": given}
+        named = given if _is_named(given, truth) else {"system": given}
         own = {str(name): values for name, values in named.items()}
         tables = [(name, _table(name, truth, values, task)) for name, values in own.items()]
     if task == "regression":
@@ -307,41 +304,76 @@ def as_predictions(
     return [_classes(name, table, positive, threshold) for name, table in tables]
 
 
+def _is_named(given: Any, truth: Any) -> bool:
+    """Return whether this is ``{system: values}``; ``{unit: value}`` is of one system."""
+    if not isinstance(given, Mapping):
+        return False
+    if isinstance(truth, Mapping) and set(map(as_id, given)) == set(map(as_id, truth)):
+        return False
+    values = given.values()
+    return not given or any(isinstance(own, Iterable) and not is_path(own) for own in values)
+
+
 def _table(name: str, truth: Any, given: Any, task: str) -> Table:
     """Return the values of a system as a table of units, truth, and predictions or scores."""
     if is_path(truth) or not isinstance(truth, Iterable):
         raise InputError(f"truth: expected one class or number per unit, got {truth!r}")
     if not isinstance(truth, Mapping):
-        listed_truth = truth if hasattr(truth, "dtype") else list(truth)
-        truth = dict(enumerate(np.asarray(listed_truth).tolist(), 1))
+        truth = dict(enumerate(_cells(truth), 1))
     units, wanted = list(map(as_id, truth)), list(truth.values())
+    if not units:
+        raise InputError("truth: no values given")
     if isinstance(given, Mapping):
-        by_unit = {as_id(unit): value for unit, value in given.items()}
-        missing = next((unit for unit in units if unit not in by_unit), None)
-        if missing is not None:
-            raise InputError(f"{name}: no prediction for unit {missing}")
-        given = [by_unit[unit] for unit in units]
-    values = np.atleast_1d(given)
+        given = _in_order_of(units, given, name)
+    values = np.asarray(given)
+    if not values.ndim:
+        raise InputError(f"{name}: expected one prediction per unit, got {given!r}")
     if len(values) != len(units):
         raise InputError(f"{name}: {len(values):,} predictions, but {len(units):,} true values")
     columns: dict[str, list[Any]] = {"unit": units, "truth": wanted}
-    classes = class_order(map(as_id, wanted)) if task == "classification" else ()
+    classes = class_order(_ids(wanted)) if task == "classification" else ()
     if values.ndim == 2 and classes:
-        if values.shape[1] != len(classes):
-            raise InputError(
-                f"{name}: {values.shape[1]} columns of scores, but there are {len(classes)} "
-                f"classes ({', '.join(classes[:5])}): expected one column per class, in this order"
-            )
-        off = np.abs(values.sum(axis=1) - 1)
-        prefix = "prob_" if (values >= 0).all() and (off <= SUM_TOLERANCE).all() else "score_"
-        for label, column in zip(classes, values.T, strict=True):
-            columns[f"{prefix}{label}"] = column.tolist()
-    elif classes and values.dtype.kind == "f" and {*map(as_id, values.tolist())} - {*classes}:
+        columns |= _of_each_class(name, values, classes)
+    elif classes and values.dtype.kind == "f" and {*_ids(values.tolist())} - {*classes}:
         probable = ((values >= 0) & (values <= 1)).all()
         columns["probability" if probable else "score"] = values.tolist()
     else:
-        columns["prediction"] = values.tolist()
+        columns["prediction"] = _cells(given)
     return Table.of(columns, name)
+
+
+def _of_each_class(name: str, values: Any, classes: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Return a column of scores per class; they are probabilities if they add up to 1."""
+    if values.shape[1] != len(classes):
+        raise InputError(
+            f"{name}: {values.shape[1]} columns of scores, but there are {len(classes)} classes "
+            f"({', '.join(classes[:5])}): expected one column per class, in this order"
+        )
+    off = np.abs(values.sum(axis=1) - 1)
+    prefix = "prob_" if (values >= 0).all() and (off <= SUM_TOLERANCE).all() else "score_"
+    pairs = zip(classes, values.T.tolist(), strict=True)
+    return {f"{prefix}{label}": column for label, column in pairs}
+
+
+def _in_order_of(units: list[str], given: Mapping[Any, Any], name: str) -> list[Any]:
+    """Return the values of units, by id; all of them must be there, and no others."""
+    by_unit = {as_id(unit): value for unit, value in given.items()}
+    for lacking, known in (("prediction", by_unit), ("true value", dict.fromkeys(units))):
+        missing = next((unit for unit in (*units, *by_unit) if unit not in known), None)
+        if missing is not None:
+            raise InputError(f"{name}: no {lacking} for unit {missing}")
+    return [by_unit[unit] for unit in units]
+
+
+def _ids(values: list[Any]) -> Iterator[str]:
+    return (as_id(value) for value in values if not is_missing(value))
+
+
+def _cells(given: Any) -> list[Any]:
+    """Return values of Python as a list; in an array of texts, NaN would be the text nan."""
+    if hasattr(given, "tolist"):
+        return given.tolist()  # type: ignore[no-any-return]
+    return [value.item() if isinstance(value, np.generic) else value for value in given]
 
 
 # Which task?

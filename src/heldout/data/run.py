@@ -177,7 +177,7 @@ def read_run(
     path
         A TREC run, a CSV or TSV table with a header, a JSON object ``{query: {document: score}}``,
         JSON lines or a Parquet table; gzip, xz, bzip2 and zstd are decompressed; ``-`` is standard
-        input. Ids lose surrounding white space, and a whole number in a column of floats (integers
+        input. Ids lose surrounding white space, and an integer in a column of floats (integers
         with gaps in pandas) is read without its decimal.
     name
         The name of the run (default: its tag, or else the name of the file).

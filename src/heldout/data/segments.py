@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -75,9 +75,14 @@ class Segments:
     @classmethod
     def of(cls, texts: Sequence[str | Sequence[str]], name: str = "system") -> Segments:
         """Make segments from texts, or from lists of texts, in order."""
-        if isinstance(texts, str):
-            raise InputError(f"{name}: expected a list of texts, got one text")
-        several = tuple((given,) if isinstance(given, str) else tuple(given) for given in texts)
+        if isinstance(texts, str) or not isinstance(texts, Iterable):
+            kind = "one text" if isinstance(texts, str) else type(texts).__name__
+            raise InputError(f"{name}: expected a list of texts, got {kind}")
+        several = tuple(
+            (given,) if isinstance(given, str | None) else tuple(given) for given in texts
+        )
+        if not all(isinstance(text, str) for each in several for text in each):
+            raise InputError(f"{name}: expected a text, or a list of texts, for each segment")
         return cls(name, tuple(str(number) for number in range(1, len(several) + 1)), several)
 
     @property
@@ -265,4 +270,4 @@ def _as_segments(read: Callable[..., Segments], given: Any, *name: str) -> Segme
         return given
     if isinstance(given, str | os.PathLike):
         return read(given, *name)
-    return Segments.of(list(given), *name)
+    return Segments.of(given, *name)

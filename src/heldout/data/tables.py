@@ -255,7 +255,7 @@ def _read_parquet(source: Source) -> Table:
         column
         if column.dtype.is_numeric()
         else column.to_list()
-        if column.dtype == pl.Boolean  # True is no number
+        if column.dtype == pl.Boolean  # True is not a number
         else column.cast(pl.String)
         for column in frame.get_columns()
     ]

@@ -218,6 +218,13 @@ def _split(source: Source, data: Bytes, begin: int, form: _Form) -> tuple[Ints, 
             f"not a text file (byte 0x{text[place]:02x}): "
             "expected lines of fields separated by white space",
         )
+    returns = places[marks == _RETURN]
+    lone = returns[text[returns + 1] > _SPACE]
+    if len(lone):  # whatever follows the tag of a run is not used: other lines would be lost
+        raise FormatError(
+            source.place(begin + int(lone[0])),
+            "a carriage return alone ends a line: convert the file, as with tr '\\r' '\\n'",
+        )
     fields = _split_regular(text, places, marks, form)
     return _split_ragged(text, blank, form) if fields is None else (*fields, [])
 

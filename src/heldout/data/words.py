@@ -57,7 +57,7 @@ _MINUS, _PLUS, _DOT = 45, 43, 46
 
 
 def number_of(text: str) -> float:
-    """Return a number; infinity if it is not finite (also for NaN), NaN if it is no number."""
+    """Return a number; infinity if it is not finite (also for NaN), NaN if it is not a number."""
     if _NUMBER.fullmatch(text):
         return float(text)
     return np.inf if text.lower().lstrip("+-") in {"nan", "inf", "infinity"} else np.nan

@@ -51,11 +51,6 @@ def cohen_kappa(counts: Floats, grades: Sequence[int], weights: Weights | None =
     """Return Cohen's kappa: agreement beyond chance (Cohen 1960; weighted: Cohen 1968).
 
     Weights are distances between grades, so that a grade that nobody gave makes no difference.
-
-    Examples
-    --------
-    >>> float(cohen_kappa(np.array([[20.0, 5.0], [10.0, 15.0]]), [0, 1]))
-    0.4
     """
     apart = distances(grades, weights)
     return beyond_chance(
@@ -64,13 +59,9 @@ def cohen_kappa(counts: Floats, grades: Sequence[int], weights: Weights | None =
 
 
 def alpha_of_confusion(counts: Floats) -> Floats:
-    """Return Krippendorff's ordinal alpha of two judges who judged the same items.
+    """Return Krippendorff's ordinal alpha of two judges of the same items (Krippendorff 2011).
 
     1 is perfect agreement, 0 agreement by chance; NaN if all grades are equal.
-
-    References
-    ----------
-    Krippendorff (2011). Computing Krippendorff's alpha-reliability.
     """
     coincidences = counts + np.swapaxes(counts, -1, -2)
     given = coincidences.sum(axis=-1)

@@ -317,7 +317,7 @@ class Parameter(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """All that is known about a measure: its function, and what the decorator was told."""
+    """All that is known about a measure: its function, and the arguments of the decorator."""
 
     name: str
     task: Task

@@ -44,7 +44,7 @@ def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
         entries = list(_table_entries(text, name, what))
     if not entries:
         raise InputError(f"{name}: no ids found; expected an id and its {what} on each line")
-    _refuse_repeated(entries, what)
+    refuse_repeated(entries, what)
     return entries
 
 
@@ -139,7 +139,8 @@ def _header(cells: list[str], what: str) -> dict[str, int] | None:
     return roles | ({"repeat": names.index("repeat")} if "repeat" in names else {})
 
 
-def _refuse_repeated(entries: list[Entry], what: str) -> None:
+def refuse_repeated(entries: list[Entry], what: str) -> None:
+    """Raise an error if a unit appears twice in a repeat."""
     seen: dict[tuple[str, str], Any] = {}
     for entry in entries:
         first = seen.setdefault((entry.repeat, entry.unit), entry)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ALIKE: Final = 0.15  # of near-duplicates; texts that differ in one of five words have .2
 ORDERS: Final = 128  # random orders of all sequences of words
-_NEIGHBOURS: Final = 64  # a document is compared with so many others in its band
+_NEIGHBOURS: Final = 64  # the number of others in its band that a document is compared with
 _BATCH: Final = 4 << 20
 
 

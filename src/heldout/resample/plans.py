@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import numpy as np
 from pydantic import PlainValidator
 
-from heldout.data.ids import as_id
+from heldout.data.ids import as_id, is_missing
 from heldout.errors import Argument
 from heldout.notes import Note, count_of, named_few
 from heldout.resample.assign import choose, cut, deal, even_sizes, fill_groups, place_groups, spread
-from heldout.resample.fold_files import Entry, read_id_lines, read_values
+from heldout.resample.fold_files import Entry, read_id_lines, read_values, refuse_repeated
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.plan import (
     Column,
@@ -431,9 +431,12 @@ def _comparable(values: list[Any], cut: Any) -> list[Any]:
         return [float(time) for time in times]
     except (TypeError, ValueError):
         pass
-    kinds = sorted({type(time).__name__ for time in times})
-    if len(kinds) > 1:
-        raise PlanError(f"order: times of different types ({', '.join(kinds)}) cannot be compared")
+    try:
+        sorted(times)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(time).__name__ for time in times}))
+        problem = f"times of different types ({kinds}) cannot be compared: {error}"
+        raise PlanError(f"order: {problem}") from None
     return times
 
 
@@ -554,8 +557,12 @@ class GivenFolds(Plan):
         if isinstance(self.folds, Path):
             entries = read_values(self.folds, "fold")
         else:
+            missing = next((unit for unit, fold in self.folds.items() if is_missing(fold)), None)
+            if missing is not None:
+                raise PlanError(f"folds: {missing} has no fold: give it one, or leave it out")
             pairs = self.folds.items()
-            entries = [Entry("folds", as_id(unit), str(fold)) for unit, fold in pairs]
+            entries = [Entry("folds", as_id(unit), as_id(fold)) for unit, fold in pairs]
+            refuse_repeated(entries, "fold")
         if self.strict:
             _refuse_unknown(entries, units)
         by_repeat: dict[str, dict[str, str]] = {}

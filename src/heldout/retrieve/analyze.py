@@ -185,7 +185,7 @@ def _stop_words(stop: Any) -> str | tuple[str, ...]:
     except FileNotFoundError:
         known = ", ".join(STOP_LISTS)
         raise InputError(f"stop list {str(path)!r} is neither a file nor one of {known}") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # also not UTF-8, or not a path
         raise InputError(f"{path}: cannot read the stop list ({error})") from None
     return tuple(sorted({word for line in lines for word in line.partition("#")[0].split()}))
 

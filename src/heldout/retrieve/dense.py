@@ -81,7 +81,7 @@ def rank_vectors(
     {'q1': {'d2': 4.0, 'd3': 2.0}}
     """
     check_metric(metric)
-    if k < 1:
+    if not isinstance(k, int | np.integer) or k < 1:
         raise InputError("expected a positive integer", argument="k", value=k)
     if documents.dimensions != queries.dimensions:
         raise InputError(

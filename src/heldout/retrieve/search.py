@@ -65,7 +65,7 @@ def search(
     >>> search(index, {"q": "green apples"}).to_dict()["q"].keys()
     dict_keys(['d2', 'd1'])
     """
-    if k < 1:
+    if not isinstance(k, int | np.integer) or k < 1:
         raise InputError("expected a positive integer", argument="k", value=k)
     asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
     known = _as_index(index)

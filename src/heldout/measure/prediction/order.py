@@ -1,6 +1,6 @@
 """Measures of order: units are sorted once, and many rows of weights are scored together.
 
-Weights may be any numbers that are not negative; a whole number counts a unit so many times.
+Weights are not negative; an integer counts a unit that many times.
 """
 
 from __future__ import annotations
