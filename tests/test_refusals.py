@@ -152,6 +152,10 @@ REFUSED = {
         f"{CHART} forest": "add -o chart.png",
         f"{CHART} forest -o f.jpg": "use one of .json, .html, .png, .svg, .pdf",
         f"{PICTURE} forrest": "no chart forrest; available: forest, pairs,",
+        f"{PICTURE} forest --positive x": "--positive is for predicted classes, not for results",
+        f"{PICTURE} forest --lower-is-better": "is for tables of scores, not for results",
+        "chart old.csv roc -o f.png -m accuracy": "--measure is for results of heldout run and "
+        "tables of scores and the output of heldout study or agree, not for predicted classes",
         f"{PICTURE} forest -m P@5": "P@5 was not computed: expected one of AP",
         "chart nowhere forest -o f.png": "no such file",
         "chart x.json bias -o f.png": "not the output of heldout study bias or heldout agree",
