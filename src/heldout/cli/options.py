@@ -422,6 +422,7 @@ SPELLED: Final = {
     "verify=False": "--unverified",
     "missing='skip'": "--intersection",
     "differences": "--difference",
+    "tests": "--test",
     "workers": "--jobs",
     "memory": "--max-memory",
 }

@@ -163,9 +163,10 @@ def _check_machine(scores: Scores, settings: Analysis) -> None:
             Argument("correction", "'tukey'"),
             " uses human judgements alone: use romano-wolf, holm, bonferroni or bh",
         )
-    if settings.interval or settings.test_share is not None:
-        name = "interval" if settings.interval else "test_share"
-        raise InputError(f"{name} does not go with machine judgements: leave it out")
+    for name in ("interval", "test_share"):
+        if value := getattr(settings, name):
+            why = "does not go with machine judgements: leave it out"
+            raise InputError(why, argument=name, value=value)
     if scores.choices and settings.correction == "romano-wolf":
         raise InputError(
             "romano-wolf does not include the selection of parameters in folds: leave correction "
