@@ -98,7 +98,7 @@ REFUSED = {
         f"{GATE} non-inferior": "--gate non-inferior needs --margin X",
         f"{GATE} better --margin -1": "expected 0 or more",
         f"{GATE} better --alternative less": "the gate better reads",
-        f"compare {MACHINE} --test-share 1": "--test-share 1.0: does not go with machine judgements",
+        f"compare {MACHINE} --test-share 1": "--test-share 1.0: does not go with machine",
         f"compare {MACHINE} --test t": "uses human judgements alone",
         "compare old.csv": "one system cannot be compared",
         "compare old.csv other.csv": "the truth of unit u0 is x in other, but ",

@@ -91,6 +91,8 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
         results.compare("Judged@10")
     with pytest.raises(InputError, match="was not computed"):
         results.scores("AP")
+    with pytest.raises(InputError, match="run=1: expected 0 to 0"):
+        results.predictions("bm25", run=1)
     # The question about other queries is answered on request alone, and here it is not another.
     assert "For new queries on these documents" not in text(results, full=True)
 
