@@ -195,6 +195,10 @@ def test_numbers_that_were_edited_are_in_no_page_and_no_chart(tmp_path, capsys):
         assert "--unverified" in said
         assert not page.exists()
         assert not chart.exists()
+    for command in ("compare", "power"):
+        said = refused(capsys, command, "--scores", tmp_path / "results")
+        assert "read it anyway with --unverified" in said
+        printed(capsys, command, "--scores", tmp_path / "results", "--unverified")
     printed(capsys, "report", tmp_path / "results", "-o", page, "--unverified")
     printed(capsys, "chart", tmp_path / "results", "forest", "-o", chart, "--unverified")
     assert page.exists()

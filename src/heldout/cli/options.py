@@ -116,6 +116,8 @@ eval compare | texts | text
   -r --references FILE...  references (repeat for more)
 compare power | input
   --scores FILE         table of scores, such as heldout eval -q writes, or a results folder
+compare power | input | results
+  --unverified          use results even if their files were changed after the experiment
 compare power | input | scores
   --unit NAME           with --scores: column of unit ids
 compare power chart | input | scores
