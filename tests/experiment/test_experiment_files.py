@@ -78,6 +78,7 @@ measures = ["nDCG@10", "nDGC@5"]
 tune_for = "NumRet"
 seed = -1
 sede = 4
+index = 5
 rule = "first"
 
 [collection]
@@ -103,11 +104,15 @@ system = "runs/*.run"
 
 [[systems]]
 system = "ranker.py:nothing"
+
+[[systems]]
+name = 6
+system = "bm25"
 """
     with pytest.raises(InputError) as error:
         read(folder, text).check()
     first, *found = str(error.value).splitlines()
-    assert first == f"{folder}/experiment.toml: 13 problems, nothing was run"
+    assert first == f"{folder}/experiment.toml: 15 problems, nothing was run"
     for problem in (
         "sede: unknown field; did you mean seed?",
         "seed: should be greater than or equal to 0, not -1",
@@ -119,6 +124,8 @@ system = "ranker.py:nothing"
         "systems[2]: bm25: b = 1.5 is outside 0 to 1",
         "systems[3]: 'runs/*.run' is not a model, a file or a function",
         "systems[4]: nothing: ranker.py has no 'nothing'",
+        "systems[5]: name=6: expected a text",
+        "index: expected an index or the path of one, not 5",
         "collection: ",
         "plan.foldz: unknown field; did you mean folds?",
         "plan: folds='ten': expected an integer of at least 2; 5 and 10 are usual",

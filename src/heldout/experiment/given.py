@@ -341,14 +341,18 @@ def given_index(
 ) -> tuple[Index | str | None, Analyzer | None]:
     """Return an index or its path, and the analyzer of an index that is built."""
     from heldout.retrieve.analyze import STOP_LISTS, Analyzer
+    from heldout.retrieve.index import Index
     from heldout.retrieve.index_files import is_index
 
-    index, analyzer = experiment.index, None
+    index: Any = experiment.index
     given: Any = experiment.analyzer
+    analyzer = None
     if isinstance(index, str | os.PathLike):
         index = experiment.path_of(index)
         if not is_index(index):
             problems.add("index", f"{index}: no such index; build it with heldout index")
+    elif index is not None and not isinstance(index, Index):
+        problems.add("index", f"expected an index or the path of one, not {index!r}")
     if given is not None and index is not None and getattr(given, "function", None) is None:
         problems.add("analyzer", "the index has its own analyzer: leave out one of them")
     elif isinstance(given, Mapping):

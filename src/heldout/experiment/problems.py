@@ -33,6 +33,7 @@ class ExperimentError(InputError):
 
     def in_words(self, spell: Callable[[Argument], str]) -> str:
         """All problems, each at its place."""
+        spell = str if self.source else spell  # a file has fields, and no options
         problems = []
         for name, problem in self.found:
             place = self.place_of(name)
