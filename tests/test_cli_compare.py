@@ -48,6 +48,15 @@ def test_every_test_is_in_the_help(capsys):
     assert re.findall(r"^  ([a-z-]+)  ", notes, re.MULTILINE) == [*TESTS, *CORRECTIONS]
 
 
+@pytest.mark.usefixtures("here")
+def test_results_are_compared_at_the_level_of_their_experiment(capsys):
+    run = ("run", "small", "--system", "bm25", "--system", "ql-jm", "--folds", "3", "--quiet")
+    printed(capsys, *run, "--level", "0.9", "--seed", "7", "-o", "ninety")
+    for options, expected in (((), (0.9, 7)), (("--level", "0.8", "--seed", "1"), (0.8, 1))):
+        (record,) = parsed(capsys, "compare", "--scores", "ninety", *options)
+        assert (record["level"], record["seed"]) == expected
+
+
 # Gates
 
 

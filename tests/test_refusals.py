@@ -70,6 +70,7 @@ REFUSED = {
         f"{COMPARE} --margin 0.1": "--margin goes with --gate",
         f"{GATE} non-inferior": "--gate non-inferior needs --margin X",
         f"{GATE} better --alternative less": "the gate better reads",
+        f"compare {MACHINE} --test-share 1": "--test-share 1.0: does not go with machine",
         f"compare {MACHINE} --test t": "uses human judgements alone",
         "compare old.csv": "one system cannot be compared",
         "compare old.csv other.csv": "the truth of unit u0 is x in other, but ",
@@ -88,8 +89,11 @@ REFUSED = {
         "run": "the following arguments are required: INPUT",
         "run experiment.toml --resume": "--resume needs the folder",
         "run experiment.toml --folds 3": "not for an experiment file, in which it is a field",
+        "run wrong.toml": "wrong.toml: plan: folds='x': expected an integer",
         "run nowhere.toml": "nowhere.toml: cannot be read",
         f"{RUN} --system bm26": "is not a model, a file or a function",
+        f"{RUN} --machine machine.qrels --by both": "held-out queries, not for --by both: further",
+        f"{RUN} --target-size 9": "is only for held-out documents: set --by document",
         f"{RUN} --by document --method magic": "--method: should be 'pooled', 'per-fold'",
         f"{RUN} --system 'my.py:rank(power)'": "--system: my.py:rank: 'power' is not a parameter",
         f"{RUN} --system 'my.py:rank(power=1,2)' --by document --folds 2": "rank(comparable=true)",
@@ -110,6 +114,10 @@ REFUSED = {
         f"{CHART} forest": "add -o chart.png",
         f"{CHART} forest -o f.jpg": "use one of .json, .html, .png, .svg, .pdf",
         f"{PICTURE} forrest": "no chart forrest; available: forest, pairs,",
+        f"{PICTURE} forest --positive x": "--positive is for predicted classes, not for results",
+        f"{PICTURE} forest --lower-is-better": "is for tables of scores, not for results",
+        "chart old.csv roc -o f.png -m accuracy": "--measure is for results of heldout run and "
+        "tables of scores and the output of heldout study or agree, not for predicted classes",
     },
     "split": {
         f"{SPLIT} --folds 13": "13 folds but only 12 queries",
@@ -189,6 +197,7 @@ def odd_files(here):
         "another.run": "q01 Q0 a 1 1 u\n",
         "tiny.csv": "unit,old,new\n" + "".join(f"q{n},0,{n + 1}e-110\n" for n in range(4)),
         "other.csv": "unit,truth,prediction\nu0,x,no\nu1,yes,no\n",
+        "wrong.toml": 'collection = "small"\nsystems = "bm25"\nplan = {folds = "x"}\n',
         "reworded.jsonl": (here / "docs.jsonl").read_text().replace("stone", "paper"),
     }
     for name, text in texts.items():

@@ -76,6 +76,7 @@ def test_all_problems_are_listed(folder):
 measures = ["nDCG@10", "nDGC@5"]
 tune_for = "NumRet"
 sede = 4
+index = 5
 rule = "first"
 
 [collection]
@@ -91,11 +92,15 @@ system = "bm52"
 [[systems]]
 system = "bm25(b=0.5,1.5)"
 model = "bm25"
+
+[[systems]]
+name = 6
+system = "bm25"
 """
     with pytest.raises(InputError) as error:
         read(folder, text).check()
     first, *found = str(error.value).splitlines()
-    assert first == f"{folder}/experiment.toml: 9 problems, nothing was run"
+    assert first == f"{folder}/experiment.toml: 11 problems, nothing was run"
     for problem in (
         "sede: unknown field; did you mean seed?",
         "rule: should be 'best' or 'one-se', not 'first'",
@@ -103,6 +108,8 @@ model = "bm25"
         "tune_for: NumRet has no mean over queries",
         "systems[0]: 'bm52' is not a model, a file or a function",
         "systems[1].model: unknown field: use one of system, name, search, trials",
+        "systems[2]: name=6: expected a text",
+        "index: expected an index or the path of one, not 5",
         "collection: ",
         "plan.foldz: unknown field; did you mean folds?",
         "plan: folds='ten': expected an integer of at least 2; 5 and 10 are usual",

@@ -88,6 +88,8 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
         results.compare("Judged@10")
     with pytest.raises(InputError, match="was not computed"):
         results.scores("AP")
+    with pytest.raises(InputError, match="run=1: expected 0 to 0"):
+        results.predictions("bm25", run=1)
     # The question about other queries is answered on request alone, and here it is not another.
     assert "For new queries on these documents" not in text(results, full=True)
 
@@ -162,6 +164,10 @@ def test_numbers_that_were_edited_are_in_no_page_and_no_chart(tmp_path, capsys):
         assert not command[-1].exists()
         printed(capsys, *command, "--unverified")
         assert command[-1].exists()
+    for name in ("compare", "power"):
+        said = refused(capsys, name, "--scores", tmp_path / "results")
+        assert "read it anyway with --unverified" in said
+        printed(capsys, name, "--scores", tmp_path / "results", "--unverified")
     with pytest.raises(InputError, match=r"summary\.json: changed after the experiment"):
         whole.run(tmp_path / "results", resume=True)
     whole.run(tmp_path / "results", force=True)

@@ -249,6 +249,9 @@ def test_what_must_not_be_done_is_refused(three):
         ({"replicates": 99}, "at least 100"),
         ({"seed": -1}, "seed=-1"),
         ({"test_share": 0}, "expected n_test / n_train"),
+        ({"by": "units"}, "by='units': expected one of auto, unit, fold"),
+        ({"positive": "yes"}, "positive='yes': is for predictions"),
+        ({"undefined": 0}, "undefined=0: is for predictions"),
     ):
         with pytest.raises(InputError, match=message):
             compare(three, **settings)

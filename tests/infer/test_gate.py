@@ -212,10 +212,10 @@ def test_few_differing_units_make_the_interval_wider(monkeypatch):
 def test_what_would_pass_too_often_is_refused():
     spread = {"choices": {("new", "old"): ChoiceSpread(0.001, 0.001)}}
     for message, scores, settings in (
-        ("test='wilcoxon' is about ranks", table(NOISE), {"tests": ["wilcoxon"]}),
-        ("test='t' treats folds", table(NOISE), {"tests": ["t"], "test_share": 0.1}),
+        ("tests='wilcoxon' is about ranks", table(NOISE), {"tests": ["wilcoxon"]}),
+        ("tests='t' treats folds", table(NOISE), {"tests": ["t"], "test_share": 0.1}),
         ("interval treats folds", table(NOISE), {"interval": "t", "test_share": 0.1}),
-        ("test='t' ignores the tuning", table(NOISE, **spread), {"tests": ["t"]}),
+        ("tests='t' ignores the tuning", table(NOISE, **spread), {"tests": ["t"]}),
         ("interval ignores the tuning", table(NOISE, **spread), {"interval": "percentile"}),
         ("='greater': the gate equivalent", table(NOISE), {"alternative": "greater"}),
     ):

@@ -43,18 +43,19 @@ def parser() -> Parser:
 
 def run(arguments: Sequence[str]) -> int:
     """Draw the chart, and write its numbers."""
-    options = complete(parser().read(arguments), "chart")
+    given = parser().read(arguments)
     from heldout.report.charts.draw import save_chart
-    from heldout.report.charts.find import NAMES, charts_of_files, pick
+    from heldout.report.charts.find import NAMES, charts_of_files, kind_of_files, pick
     from heldout.report.table import printable, safe_frame
 
     # The name may come anywhere; one that is not known is the last.
-    words = [word for word in options.files if not Path(word).exists()]
+    words = [word for word in given.files if not Path(word).exists()]
     name = next((word for word in words if word in NAMES), words[-1] if words else None)
-    files = [word for word in options.files if word != name]
+    files = [word for word in given.files if word != name]
     if not files or name is None:
         known = ", ".join(NAMES)
         raise InputError(f"expected RESULTS and the name of a chart: add one of {known}")
+    options = complete(given, "chart", kind_of_files(files))
     if not options.output and not options.data:
         raise InputError("no output: add -o chart.png (or --data numbers.csv)")
     if options.output:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from dataclasses import replace
@@ -14,7 +15,6 @@ from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from heldout.infer.comparison import Comparison
@@ -24,7 +24,7 @@ FORMATS: Final = (*output.TABLES, "parquet", "junit")
 NOTES: Final = f"""\
 Of two systems the first is the baseline; of three or more all pairs are compared, unless --baseline
 names one; of texts the first file is the baseline. A table is wide (unit,A,B,...) or long
-(system,unit,value).
+(system,unit,value). Of results, level and seed are those of the experiment unless they are given.
 
 {inputs.FILES}
 tests (--test):
@@ -76,7 +76,9 @@ def run(arguments: Sequence[str]) -> int:
     """Compare the systems, record and write the result, and say whether the gate passes."""
     given = parser().read(arguments)
     kind = inputs.kind_of(given)
-    options = complete(given, "compare", kind)
+    # What is not given is as in the experiment that the results are of.
+    usual = {"level": None, "seed": None} if kind == "results" else {}
+    options = complete(argparse.Namespace(**usual | vars(given)), "compare", kind)
     form = output.format_of(options, FORMATS)
     _check(options, form)
     from heldout.infer.comparison import note_measures
@@ -154,7 +156,8 @@ def _check(options: argparse.Namespace, form: str) -> None:
             raise InputError(message)
     if html:
         output.check_page(options.output)
-    check_level(options.level, one_sided=gate is not None)
+    if options.level is not None:
+        check_level(options.level, one_sided=gate is not None)
     options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER") or None
     if options.ledger:
         check_ledger(options.ledger)

@@ -130,7 +130,7 @@ def systems_of(kind: str, options: argparse.Namespace) -> Iterator[tuple[Any, An
     if kind == "results":
         from heldout.experiment.results.results import Results
 
-        results = Results.read(options.scores)
+        results = Results.read(options.scores, verify=not options.unverified)
         yield from ((results, measure) for measure in options.measure or results.measures)
     elif kind == "scores":
         yield from ((scores, None) for scores in _scores_in_table(options))

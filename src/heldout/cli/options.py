@@ -56,8 +56,9 @@ report | options
   --ledger FILE         show the evaluations of these data in a ledger
 report chart list | options
   --unverified          use results even if their files were changed after the experiment
-chart | options
+chart | options | results scores study
   -m --measure NAME     measure of the results or the table
+chart | options
   --dark                light text on a dark background
 split | options
   --by query|document|both=query  what is held out
@@ -115,6 +116,8 @@ eval compare | texts | text
   -r --references FILE...  references (repeat for more)
 compare power | input
   --scores FILE         table of scores, such as heldout eval -q writes, or a results folder
+compare power | input | results
+  --unverified          use results even if their files were changed after the experiment
 compare power | input | scores
   --unit NAME           with --scores: column of unit ids
 compare power chart | input | scores
@@ -132,8 +135,10 @@ collection index | input | collection
   --encoding NAME=utf-8  text encoding
 collection | input
   --split NAME          split of a BEIR folder (default: test)
-compare report chart | input
-  --collection NAME     collection, for texts and judgements in a report or a chart
+compare report | input
+  --collection NAME     collection, for texts and judgements in a report
+chart | input | results
+  --collection NAME     collection, for texts of queries
 eval compare run | machine judgements | ranking systems
   --machine FILE        judgements of a machine for these and further queries
   --assume-random       the queries with human judgements are a random sample of all
@@ -209,8 +214,9 @@ INPUTS: Final = {
     "classification": "predicted classes",
     "regression": "predicted numbers",
     "text": "texts",
-    "scores": "tables of scores (--scores FILE)",
+    "scores": "tables of scores",
     "results": "results of heldout run",
+    "study": "the output of heldout study or agree",
     "sd": "a standard deviation (--sd)",
     "systems": "systems (--system)",
     "experiment": "an experiment file, in which it is a field",
@@ -418,6 +424,7 @@ SPELLED: Final = {
     "verify=False": "--unverified",
     "missing='skip'": "--intersection",
     "differences": "--difference",
+    "tests": "--test",
     "workers": "--jobs",
     "memory": "--max-memory",
 }

@@ -251,7 +251,9 @@ class Experiment(BaseModel):
         """Check all fields before anything runs, and raise all mistakes at once."""
         from heldout.experiment.prepare import prepare  # slow to import
 
-        problems = Problems(list(self._mistakes))
+        problems = Problems()
+        for name, message in self._mistakes:
+            problems.add(name, message)
         prepared = prepare(self, problems)
         if prepared is None:
             raise ExperimentError(problems.found, self._source)

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import BeforeValidator, ValidationInfo
 
 from heldout.data.collection import Collection
-from heldout.errors import InputError, MeasureError
+from heldout.errors import Argument, InputError, MeasureError
 from heldout.experiment.documents.lists import TOP
 from heldout.experiment.documents.rank_table import check_measures, needed_depth
 from heldout.experiment.problems import Table, checked
@@ -149,10 +149,10 @@ def _plan(
     if not isinstance(kind, str) or kind not in PLANS:
         problems.add(f"{place}.kind", f"unknown plan {kind!r}: expected one of {', '.join(PLANS)}")
         return None
-    known = {each: [field.name for field in fields(PLANS[each])] for each in PLANS}  # type: ignore[arg-type]
-    names = known[kind]
+    fields_of = {each: [field.name for field in fields(PLANS[each])] for each in PLANS}  # type: ignore[arg-type]
+    names = fields_of[kind]
     for name in (name for name in table if name not in {"kind", *names}):
-        if kinds := " or ".join(each for each in known if name in known[each]):
+        if kinds := " or ".join(each for each in fields_of if name in fields_of[each]):
             problems.add(f"{place}.{name}", f"goes with plans of kind {kinds}, not with {kind}")
         else:
             problems.unknown([name], ("kind", *names), f"{place}.")
@@ -160,8 +160,8 @@ def _plan(
         usual = {"seed": usual["seed"]}
     values = {**usual, **table}
     with problems.at(place):
-        known = {name: _of_file(name, values[name], folder) for name in names if name in values}
-        return PLANS[kind](**known)
+        given = {name: _of_file(name, values[name], folder) for name in names if name in values}
+        return PLANS[kind](**given)
 
 
 def _of_file(name: str, value: Any, folder: Path | None) -> Any:
@@ -309,9 +309,10 @@ def given_machine(
     if experiment.by != "query":
         problems.add(
             "machine",
-            f"is for held-out queries, not for by = {experiment.by!r}: further queries make "
-            "estimates for new queries more precise, but intervals for new documents come from the "
-            "documents; leave it out",
+            "is for held-out queries, not for ",
+            Argument("by", repr(experiment.by)),
+            ": further queries make estimates for new queries more precise, but intervals for new "
+            "documents come from the documents; leave it out",
         )
         return None
     from heldout.data.qrels import Qrels
@@ -340,14 +341,18 @@ def given_index(
 ) -> tuple[Index | str | None, Analyzer | None]:
     """Return an index or its path, and the analyzer of an index that is built."""
     from heldout.retrieve.analyze import STOP_LISTS, Analyzer
+    from heldout.retrieve.index import Index
     from heldout.retrieve.index_files import is_index
 
-    index, analyzer = experiment.index, None
+    index: Any = experiment.index
     given: Any = experiment.analyzer
+    analyzer = None
     if isinstance(index, str | os.PathLike):
         index = experiment.path_of(index)
         if not is_index(index):
             problems.add("index", f"{index}: no such index; build it with heldout index")
+    elif index is not None and not isinstance(index, Index):
+        problems.add("index", f"expected an index or the path of one, not {index!r}")
     if given is not None and index is not None and getattr(given, "function", None) is None:
         problems.add("analyzer", "the index has its own analyzer: leave out one of them")
     elif isinstance(given, Mapping):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.experiment.documents.extrapolate import check_extrapolation, check_target
 from heldout.experiment.documents.lists import TOP
 from heldout.experiment.documents.rank_table import needed_depth
@@ -293,7 +293,8 @@ def _check_fitting(
             problems.add(f"systems[{number}]", f"{system.name}: {why}")
     for name in [name for name in ("target_size", "method") if name in experiment.given()]:
         if by == "query":
-            problems.add(name, "is only for held-out documents: set by = 'document'")
+            by_document = Argument("by", "'document'")
+            problems.add(name, "is only for held-out documents: set ", by_document)
         elif by == "both":
             problems.add(
                 name,

@@ -23,7 +23,7 @@ class ExperimentError(InputError):
 
     def __init__(
         self,
-        found: Sequence[tuple[str, str | HeldoutError]],
+        found: Sequence[tuple[str, HeldoutError]],
         source: str = "",
         place_of: Callable[[str], str] = str,
     ) -> None:
@@ -33,11 +33,11 @@ class ExperimentError(InputError):
 
     def in_words(self, spell: Callable[[Argument], str]) -> str:
         """All problems, each at its place."""
+        spell = str if self.source else spell  # a file has fields, and no options
         problems = []
         for name, problem in self.found:
-            place, message = self.place_of(name), str(problem)
-            if isinstance(problem, HeldoutError):
-                message = problem.in_words(partial(_spelled, name.rpartition(".")[2], spell))
+            place = self.place_of(name)
+            message = problem.in_words(partial(_spelled, name.rpartition(".")[2], spell))
             named = not place or message.startswith(f"{place}: ")  # its reader names a file, too
             problems.append(message if named else f"{place}: {message}")
         where = f"{self.source}: " if self.source else ""
@@ -53,13 +53,13 @@ def _spelled(field: str, spell: Callable[[Argument], str], argument: Argument) -
 
 @dataclass(slots=True)
 class Problems:
-    """The problems found so far: the name of a value, such as ``plan.folds``, and a sentence."""
+    """The problems found so far: the name of a value, such as ``plan.folds``, and an error."""
 
-    found: list[tuple[str, str | HeldoutError]] = field(default_factory=list)
+    found: list[tuple[str, HeldoutError]] = field(default_factory=list)
 
-    def add(self, name: str, message: str) -> None:
+    def add(self, name: str, *message: str | Argument) -> None:
         """Add a problem with the value `name`."""
-        self.found.append((name, message))
+        self.found.append((name, InputError(*message)))
 
     @contextmanager
     def at(self, name: str) -> Iterator[None]:

@@ -101,7 +101,7 @@ def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
     analysis, scores = comparison.analysis, comparison.scores
     if analysis.tests[0] in BY_RANK:
         raise InputError(
-            Argument("test", repr(analysis.tests[0])),
+            Argument("tests", repr(analysis.tests[0])),
             " is about ranks or signs, but a gate is about means: name another test, or none",
         )
     if analysis.test_share is not None:
@@ -111,7 +111,7 @@ def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
     else:
         return
     for named, wrong in (
-        (Argument("test", repr(analysis.tests[0])), analysis.tests[0] != fitting),
+        (Argument("tests", repr(analysis.tests[0])), analysis.tests[0] != fitting),
         (Argument("correction", repr(analysis.correction)), analysis.correction in OWN_TEST),
         ("interval", bool(analysis.interval)),
     ):

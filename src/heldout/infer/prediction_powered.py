@@ -67,7 +67,6 @@ class CombinedMeans(NamedTuple):
 
     estimate: Estimate
     weight: Floats  # of the machine
-    differ: Ints  # human queries whose value is not the commonest one
     added: Floats  # variance that was added because they are few
 
 
@@ -100,7 +99,7 @@ def combined_means(
     added = np.where(plus_four & (differ < DIFFERING), PSEUDO * square / n**2, 0.0)
     error = np.sqrt(variance + weight**2 * extra.var(0, ddof=1) / more + added)
     error = np.where(error <= TIE * np.abs(human).max(0), 0.0, error)
-    return CombinedMeans(Estimate(mean, error, n - 1, TEST), weight, differ, added)
+    return CombinedMeans(Estimate(mean, error, n - 1, TEST), weight, added)
 
 
 def _weight(products: Floats, squares: Floats, flat: Floats, shrink: float) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
 
@@ -91,9 +91,19 @@ def scored(
             systems = [replace(system, positive=positive) for system in given.systems]
             given = replace(given, systems=systems)
         return _of_predictions(given, measure, by, settings)
+    _refuse_others(by, positive=positive, undefined=undefined)
     scores = as_scores(given, measure)
     _check_machine(scores, settings)
     return _means(scores, settings.test_share, settings)
+
+
+def _refuse_others(by: str, **of_predictions: Any) -> None:
+    """Refuse settings that say something about predictions alone."""
+    if by not in get_args(By):
+        raise InputError(f"expected one of {', '.join(get_args(By))}", argument="by", value=by)
+    for name, value in of_predictions.items():
+        if value is not None:
+            raise InputError("is for predictions: leave it out", argument=name, value=value)
 
 
 def as_scores(given: Any, measure: Any) -> Scores:
@@ -163,9 +173,10 @@ def _check_machine(scores: Scores, settings: Analysis) -> None:
             Argument("correction", "'tukey'"),
             " uses human judgements alone: use romano-wolf, holm, bonferroni or bh",
         )
-    if settings.interval or settings.test_share is not None:
-        name = "interval" if settings.interval else "test_share"
-        raise InputError(f"{name} does not go with machine judgements: leave it out")
+    for name in ("interval", "test_share"):
+        if value := getattr(settings, name):
+            why = "does not go with machine judgements: leave it out"
+            raise InputError(why, argument=name, value=value)
     if scores.choices and settings.correction == "romano-wolf":
         raise InputError(
             "romano-wolf does not include the selection of parameters in folds: leave correction "
@@ -275,6 +286,7 @@ def _of_predictions(
 ) -> Scoring:
     """Return the analysis that fits: over folds, or over units that are resampled or not."""
     systems = given.systems
+    _refuse_others(by)
     having = [has_splits(system) for system in systems]
     if by == "auto" and any(having) and not all(having):
         with_folds, without = systems[having.index(True)], systems[having.index(False)]

@@ -95,7 +95,7 @@ def _of_rankings(
     exact = per_unit and kind in {"tsv", "csv"}
     undefined = "" if kind == "csv" else "undefined"
 
-    def show(measure: Measure, value: Any) -> str:
+    def written(measure: Measure, value: Any) -> str:
         if isinstance(value, str):
             return value
         if isinstance(value, Undefined) or math.isnan(value):
@@ -109,11 +109,11 @@ def _of_rankings(
         if per_unit:
             columns = [evaluation.per_unit(name, measure).tolist() for measure in measures]
             for query, *values in zip(evaluation.units(), *columns, strict=True):
-                rows.append([name, query, *map(show, measures, values)])
+                rows.append([name, query, *map(written, measures, values)])
         if summary:
             means = [evaluation.value(name, measure) for measure in measures]
             cells = [
-                Cell(show(measure, mean), bold=len(names) > 1 and mean == top)
+                Cell(written(measure, mean), bold=len(names) > 1 and mean == top)
                 for measure, mean, top in zip(measures, means, best, strict=True)
             ]
             rows.append([name, *([ALL] if per_unit else []), *cells])

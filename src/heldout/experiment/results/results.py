@@ -345,6 +345,9 @@ class Results(Comparable, Reported):
         """
         rows, one_each = self._rows(system), ["unit"]
         rows = rows.filter(pl.col("run").is_null() | (pl.col("run") == (run or 0)))
+        runs = self.manifest["settings"]["runs"]
+        if run is not None and not 0 <= run < runs:
+            raise InputError(f"expected 0 to {runs - 1}", argument="run", value=run)
         if self.task == "ranking":
             rows = rows.filter(pl.col("repeat") == pl.col("repeat").first())
             one_each = ["unit", "rank"]

@@ -53,6 +53,10 @@ class Given:
     kind: str | None = None
     folder: Path | None = None
 
+    def __post_init__(self) -> None:
+        if self.name is not None and not isinstance(self.name, str):
+            raise InputError("expected a text", argument="name", value=self.name)
+
     def only(self, called: str, *taken: str) -> None:
         """Refuse options that would have no effect."""
         options = {field.name for field in fields(self)} - {"name", "folder", *taken}

@@ -71,8 +71,8 @@ def curve(
                 if math.isfinite(b):  # there is no precision where nothing is positive
                     threshold = mark if math.isfinite(mark) else None
                     rows.append((name, system.name, False, a, b, threshold, area, share))
-        edge = [(name, "convex hull", True, *own[:2], None, hull.area, None) for own in hull.points]
-        rows += edge if roc else []
+        ends = hull.points if roc else ()
+        rows += [(name, "convex hull", True, *end[:2], None, hull.area, None) for end in ends]
     columns = f"positive system hull {across} {up} threshold {area_column} share"
     frame = draw.table(columns, rows)
     alone = len(names) == 1

@@ -226,6 +226,24 @@ def _of_predictions(
 # ---- files ---------------------------------------------------------------------------------------
 
 
+def kind_of_files(paths: Sequence[str | os.PathLike[str]]) -> str:
+    """Say what files hold: study (or agreement), results, scores or classification."""
+    from heldout.data.prediction_files import detect_task
+
+    place, alone = Path(paths[0]), len(paths) == 1
+    if alone and (place.suffix.lower() == ".json" or (place / "means.csv").is_file()):
+        return "study"
+    if alone and place.is_dir():
+        return "results"
+    kind = detect_task(paths) or ("scores" if alone else "")
+    if kind not in {"scores", "classification"}:
+        raise InputError(
+            f"{place}: expected one folder, one table, or files of predicted classes; of predicted "
+            "numbers, make a table of their errors"
+        )
+    return kind
+
+
 def charts_of_files(
     paths: Sequence[str | os.PathLike[str]],
     *,
@@ -236,29 +254,23 @@ def charts_of_files(
     verify: bool = True,
 ) -> list[Chart]:
     """All charts of results, a table of scores, files of predictions, or the output of a study."""
-    from heldout.data.prediction_files import detect_task, read_class_predictions
+    from heldout.data.prediction_files import read_class_predictions
     from heldout.data.predictions import one_set_of_classes
     from heldout.data.scores import read_scores
     from heldout.experiment.experiment import stored_collection
     from heldout.experiment.results.results import Results
     from heldout.infer.compare import compare
 
-    place, alone = Path(paths[0]), len(paths) == 1
-    if alone and (place.suffix.lower() == ".json" or (place / "means.csv").is_file()):
+    place, kind = Path(paths[0]), kind_of_files(paths)
+    if kind == "study":
         return _numbered(_of_study_files(place, measure or "score"))
-    if alone and place.is_dir():
+    if kind == "results":
         results = Results.read(place, verify=verify)
         known = stored_collection(place, results, collection)
         texts = {} if known is None else known.queries.to_dict()
         return charts(results, measure=measure, texts=texts)
-    task = detect_task(paths)
-    if alone and not task:
+    if kind == "scores":
         return charts(compare(read_scores(place, measure, higher_is_better=higher_is_better)))
-    if task != "classification":
-        raise InputError(
-            f"{place}: expected one folder, one table, or files of predicted classes; of predicted "
-            "numbers, make a table of their errors"
-        )
     systems = [own for path in paths for own in read_class_predictions(path, positive=positive)]
     return list(_of_predictions(one_set_of_classes(systems), positive))
 
