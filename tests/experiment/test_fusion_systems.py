@@ -94,18 +94,6 @@ def test_a_tuned_part_is_fused_as_it_was_chosen_for_the_split(how):
     np.testing.assert_allclose(results.scores().values[:, 2], held_out, atol=1e-12)
 
 
-def test_three_parts_have_a_simplex_of_weights():
-    space = {"w": "0:1:5", "norm": ["minmax", "rank"]}
-    assert len(System.of("wsum", parts=PARTS, space=space).search.points) == 2 * 15
-    drawn = System.of("wsum", parts=PARTS, space={"w": "0:1:5"}, search="random", trials=20)
-    for point in drawn.search.points:
-        assert point["w1"] + point["w2"] + point["w3"] == pytest.approx(1, abs=2e-4)
-    # A weight at its limit is not at an edge.
-    results = experiment(System.of("wsum", "hybrid", parts=PARTS[1:], space={"w": "0:1:3"})).run()
-    assert {point["w"] for point in results.chosen("hybrid")} == {1}
-    assert "at-an-end" not in {note.code for note in results.notes}
-
-
 # ---- by document --------------------------------------------------------------------------------
 
 

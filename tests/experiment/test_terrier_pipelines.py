@@ -75,18 +75,6 @@ def check_equal(results, first, second):
     assert results.chosen(first) == results.chosen(second)
 
 
-def test_a_transformer_that_learns_nothing_runs_once_a_setting():
-    made = []
-
-    def make(power):
-        made.append(power)
-        return Overlap(power)
-
-    results = run(System.of(make, "pt", space=POWERS), System.of(overlap, "f", space=POWERS))
-    check_equal(results, "pt", "f")
-    assert sorted(made) == [0.2, 0.2, 1.0]  # once to see whether it learns, once per setting
-
-
 def test_pipelines_rank_rerank_and_are_fused_as_they_do_alone():
     pipeline = (Overlap() % 15) >> pt.apply.doc_score(lambda row: -row["score"])
     results = run(

@@ -1,10 +1,10 @@
 """What tuning in the folds adds to the error of a difference, kept with the results."""
 
 import numpy as np
-from experiment_data import overlap, small_collection
+from experiment_data import small_collection
 
 import heldout
-from heldout import Experiment, HoldOut, KFold, Results, System
+from heldout import Experiment, KFold, Results
 
 TUNED = "bm25(k1=0.2:2.2:5, b=0:1:3)"
 FIXED = "A=bm25(k1=0.9, b=0.4)"
@@ -33,17 +33,6 @@ def test_pairs_with_a_tuned_system_have_a_spread_in_each_measure(tmp_path):
     assert mine.outcomes[0].test == "retuned-t"
     assert mine.difference.low < plain.difference.low
     assert mine.difference.high > plain.difference.high
-
-
-def test_without_spreads_systems_are_compared_as_ever():
-    for other, plan, warned in (
-        (TUNED, HoldOut(0.5), False),  # a single hold-out shares no choices
-        ("B=bm25(k1=2)", None, False),
-        (System.of(overlap, "f", space={"power": [0.5, 1.0]}), None, True),  # it is not known
-    ):
-        found = run(FIXED, other, plan=plan).compare()
-        assert found.claims[0].outcomes[0].test == "randomization"
-        assert ("shared-choices" in {note.code for note in found.warnings}) == warned
 
 
 # ---- coverage -----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import heldout
-from heldout import Collection, Experiment, HeldoutError, InputError, Results
+from heldout import Collection, Experiment, HeldoutError, Results
 
 QUERIES, PEOPLE = 60, 24
 
@@ -91,10 +91,6 @@ def test_tuned_systems_include_the_variance_of_the_selection(data):
     spread = compared.scores.choice_spread("b", "a")
     assert spread.choices > 0
     assert compared.claims[0].outcomes[0].detail.endswith("including re-tuning")
-    three = run(data, systems=systems | {"c": "tf-idf"})
-    assert three.compare().analysis.correction == "holm"
-    with pytest.raises(InputError, match="romano-wolf does not include the selection"):
-        three.compare(correction="romano-wolf")
 
 
 def test_results_are_written_read_shown_and_repeated(data, tmp_path):
@@ -115,9 +111,6 @@ def test_results_are_written_read_shown_and_repeated(data, tmp_path):
     assert repeated.summary == json.loads((tmp_path / "out" / "summary.json").read_text())
     said = "Scores combine 24 queries with human judgements and 36 that only the machine"
     assert said in str(again)
-    assert again.interval("new", level=0.8).low > again.interval("new").low
-    (compared,) = again.to_dict()["comparisons"]
-    assert compared["machine"]["differences"][0]["machine"]["biased"] is True
 
 
 REFUSED = [
