@@ -219,15 +219,12 @@ def test_topics_of_trec(write):
     assert found.to_dict() == {"1": "covid what? all"}
 
 
-FORMS = [
-    '{"_id": "1", "text": "one", "metadata": {}}\n{"_id": "2", "text": ""}\n',
-    "1\tone\n2\t\n",
-    "qid,query\n1,one\n2,\n",
-]
-
-
 def test_queries_come_in_many_forms(write):
-    for content in FORMS:
+    for content in (
+        '{"_id": "1", "text": "one", "metadata": {}}\n{"_id": "2", "text": ""}\n',
+        "1\tone\n2\t\n",
+        "qid,query\n1,one\n2,\n",
+    ):
         found = read_queries(write("queries", content), Reading())
         assert found.to_dict() == {"1": "one", "2": ""}, content
         assert [note.code for note in found.notes()] == ["empty-queries"]

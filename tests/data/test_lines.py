@@ -230,10 +230,6 @@ def test_long_and_foreign_ids_are_read(write):
         text = f"q1 Q0 short 1 2 t\nü Q0 {doc} 1 3 t\nq1 Q0 {doc} 2 1 t\n"
         run = read_run(write("my.run", text))
         assert run.to_dict() == {"q1": {"short": 2.0, doc: 1.0}, "ü": {doc: 3.0}}
-    for first in (0, 5, 39):  # a long id in any piece
-        docs = [URL if row == first else f"d{row}" for row in range(40)]
-        text = "".join(f"q Q0 {doc} 1 {row} t\n" for row, doc in enumerate(docs))
-        assert in_pieces(trec.read_run, text, 50).docs.tolist() == docs
 
 
 def test_the_tag_is_that_of_the_last_line(write):

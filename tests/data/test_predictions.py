@@ -121,11 +121,7 @@ def test_numbers(write):
     assert "row 1: prediction: the number is missing" in said
 
 
-def test_labels_of_other_types_are_texts(write, tmp_path):
-    columns = {"unit": [1, 2], "truth": [1.0, 0.0], "prediction": [1.0, 1.0]}
-    pl.DataFrame(columns).write_parquet(tmp_path / "l.parquet")
-    [found] = read_class_predictions(tmp_path / "l.parquet")
-    assert found.classes == ("0", "1")
+def test_labels_of_other_types_are_texts(write):
     text = '{"unit": 1, "truth": true, "prediction": false}\n'
     [found] = read_class_predictions(write("b.jsonl", text))
     assert found.classes == ("false", "true")

@@ -14,7 +14,6 @@ LONG = "http://example.org/" + "x" * 80
 
 TEXTS = {
     "four columns": "q2 0 c -1\nq1 0 b 2\nq1 0 a 0\n",
-    "three columns": "q2 c -1\nq1 b 2\nq1 a 0\n",
     "interleaved": "# from the pool\r\nq1\t0\tb\t2\r\n\r\nq2 0 c -1\r\nq1 0 a 0\r\n",
     "whole numbers with a dot": "q2 0 c -1.0\nq1 0 b 2.\nq1 0 a 0.0\n",
     "BEIR": "query-id\tcorpus-id\tscore\nq2\tc\t-1\nq1\tb\t2\nq1\ta\t0\n",

@@ -284,14 +284,6 @@ def test_frames_are_taken_with_the_column_names_of_the_field_and_come_back(frame
             assert qrels.to_frame().rows() == [("q1", "c", -1), ("q2", "a", 2), ("q2", "b", 0)]
 
 
-def test_judgements_are_read_in_the_same_way(write, tmp_path):
-    table = write("q.tsv", "query-id\tcorpus-id\tscore\n10 \t 8\t1\n20\t7 \t1\n")
-    frame = pd.DataFrame({"qid": [10.0, 20.0], "docno": [" 8", "7"], "label": [1, 1]})
-    pl.from_pandas(frame).write_parquet(tmp_path / "x")
-    for source in (table, frame, tmp_path / "x"):
-        assert Qrels.of(source).to_dict() == QRELS
-
-
 def test_units_of_scores_and_predictions_are_written_alike(write):
     assert Scores.of({"A": {1.0: 0.5, 2.0: 0.1}, "B": {1: 0.4, " 2": 0.3}}).units == ("1", "2")
     truth, guesses = {1.0: "a", 2.0: "b"}, {"1": "a", "2": "a"}

@@ -94,8 +94,8 @@ def contents(cells):
     table, found = tables.Table("t", {"x": cells}, str), []
     for look in (
         lambda: table.numbers("x").tolist(),
-        lambda: (table.labels("x", "truth"), table.codes("x", "truth").names),
-        lambda: table.codes("x", "truth").codes.tolist(),  # noqa: PLW0108 - refused here
+        lambda: table.labels("x", "truth"),
+        lambda: (table.codes("x", "truth").names, table.codes("x", "truth").codes.tolist()),
     ):
         try:
             found.append(look())

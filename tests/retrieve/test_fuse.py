@@ -113,7 +113,6 @@ WRONG = [
     ("wsum", {}, "wsum needs a weight per run"),
     ("wsum", {"weights": [1]}, "1 weight for 2 runs"),
     ("wsum", {"weights": [1, -1]}, "weights is -1: expected a number of at least 0"),
-    ("wsum", {"weights": [0, 0]}, "all weights are 0"),
     ("rrf", {"k": -1}, "k is -1: expected a number of at least 0"),
     ("rrf", {"depth": 0}, "depth=0: expected a positive integer"),
     ("combsum", {"norm": "max"}, "run ql, query q: norm=max divides by the highest score"),

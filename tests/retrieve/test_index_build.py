@@ -129,8 +129,7 @@ def test_documents_are_ranked_by_their_ids_bytewise():
         order = np.argsort(index.id_order)
         assert [ids[number] for number in order] == sorted(ids, key=str.encode)
         assert list(index.document_ids) == ids
-        assert index.document_ids[-1] == ids[-1]
-        assert index.document_ids[1:5:2] == ids[1:5:2]
+        assert (index.document_ids[-1], index.document_ids[1:5:2]) == (ids[-1], ids[1:5:2])
         ranked = search(index, {"q": "text"}, k=20).to_dict()["q"]  # of equal scores
         assert list(ranked) == sorted(ids, key=str.encode, reverse=True)
 
