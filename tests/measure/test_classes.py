@@ -42,6 +42,7 @@ BY_HAND = [
     (THREE, "FP-rate(micro)", 0.1),
     # By units a class without any does not count.
     (classed("aa", "ab", "ab"), "recall(weighted)", 0.5),
+    (classed("aa", "ab", "ab"), "balanced-accuracy", 0.5),
     # Brier's own form (1950) for several classes: from 0 to 2; certain and wrong is 2.
     (classed("a", scores=[[0.5, 0.3, 0.2]], **SURE), "Brier", 0.25 + 0.09 + 0.04),
     # Of equal scores the later class is the higher, as in scikit-learn.

@@ -93,7 +93,7 @@ EXAMPLES = {
         {"a": 4, "x": 3, "b": 2, "y": 1},
         {"Accuracy": 0.75, "Accuracy@1": 1},
     ),
-    "cost of a gain below one": (
+    "gain below one": (
         {"a": 1},
         {"x": 2, "a": 1},
         {"G(gains={1: .5})": 1 / math.log2(3.5)},
