@@ -327,8 +327,6 @@ def test_regression_with_the_mean_beside_it():
     assert results.compare("MAE", systems=["(mean)", "ridge"]).claims[0].difference.estimate < 0
 
 
-
-
 # ---- what fails ---------------------------------------------------------------------------------
 
 
