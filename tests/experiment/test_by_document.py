@@ -212,16 +212,6 @@ def test_a_fixed_model_has_no_optimism_under_hold_outs():
         assert abs(found["optimism"]) < 0.05
 
 
-def test_sides_of_different_sizes_are_not_compared():
-    system = System.of(overlap, "f", comparable=True, space={"power": [0.0, 0.5, 1.0]})
-    found = run(system).estimate("f")  # the folds are merged
-    assert found["optimism"] == pytest.approx(found["train"] - found["value"])
-    for other, plan in (("bm25(k1=1:2:2)", HoldOut(0.7)), (system, HoldOut(0.2))):
-        results = run(other, plan=plan)
-        found = results.estimate(results.systems[0])
-        assert (found["train"], found["optimism"]) == (None, None)
-
-
 # ---- differences --------------------------------------------------------------------------------
 
 

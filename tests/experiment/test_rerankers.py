@@ -49,26 +49,3 @@ def test_candidates_are_those_of_each_side_and_as_deep_as_the_parameter_says():
         assert max(map(len, candidates.to_dict().values())) <= depth
         tests += set(candidates.queries).isdisjoint(train_candidates.queries)
     assert tests == 3  # tuning ranks the training queries
-
-
-def test_on_new_documents_candidates_are_the_first_of_all_held_out_documents():
-    seen = []
-
-    def look(train, test, candidates, train_candidates):
-        seen.append((train, test, candidates, train_candidates))
-        return candidates
-
-    system = System.of(look, first="bm25", parameters={"depth": 5}, comparable=True)
-    results = run(["bm25", system], by="document", keep_depth=10)
-    pooled = results.predictions("bm25").to_dict()
-    together = {query: set() for query in pooled}
-    assert len(seen) == 3
-    for train, test, candidates, train_candidates in seen:
-        for query, ranked in candidates.to_dict().items():
-            assert set(ranked) <= set(test.collection.documents.ids)
-            together[query] |= set(ranked)
-        for ranked in train_candidates.to_dict().values():
-            assert set(ranked) <= set(train.collection.documents.ids)
-            assert len(ranked) == 5
-    for query, ranked in pooled.items():
-        assert together[query] == set(list(ranked)[:5])
