@@ -294,6 +294,7 @@ def test_folds_can_be_compared_by_unit():
     given = [replace(results.predictions(name), folds=()) for name in TWO]
     assert found.claims == compare(given, "accuracy").claims
     assert found.claims[0].outcomes[0].n == len(Y)
+    assert "shared-training" in {note.code for note in found.warnings}
     assert results.compare().claims[0].outcomes[0].test == "corrected-t"
 
 

@@ -434,14 +434,10 @@ class Results(Comparable, Reported):
         names = self._compared(systems, first)
         tuned = [entry["name"] for entry in self.summary if entry["tuned"]]
         by_unit = self.unit != "split" if by_unit is None else by_unit
-        wanted, several = self._measure(measure), []
+        given: dict[str, Any]
         if self.task != "ranking" and by_unit:
             several = [self._together(name) for name in names]
-        given: dict[str, Any]
-        # Means of rows are not enough for DeLong's test of an AUC, for randomization of F1 and
-        # other scores that are not means, and for groups.
-        if several and (wanted.aggregate != "mean" or several[0].groups):
-            given = {"given": several, "measure": str(wanted), "by": "unit"}
+            given = {"given": several, "measure": str(self._measure(measure)), "by": "unit"}
         else:
             given = {"given": self.scores(measure, systems=names, by_unit=by_unit)}
             given["test_share"] = None if by_unit else settings["test_share"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
@@ -98,7 +99,7 @@ def one_thread() -> Iterator[set[str]]:
     """Fit and predict inside with one thread; the set has the warnings afterwards."""
     warned: set[str] = set()
     # One thread: sums depend on the number of threads, and so would the bytes of the results.
-    with warnings.catch_warnings(record=True) as caught, _threads().limit(limits=1):
+    with warnings.catch_warnings(record=True) as caught, _threads(len(sys.modules)).limit(limits=1):
         warnings.simplefilter("always")
         yield warned
     for warning in caught:
@@ -107,8 +108,11 @@ def one_thread() -> Iterator[set[str]]:
 
 
 @lru_cache(maxsize=1)
-def _threads() -> Any:
-    """Return the thread pools of this process; finding them takes longer than many fits."""
+def _threads(_modules: int) -> Any:
+    """Return the thread pools of this process; finding them takes longer than many fits.
+
+    They are looked for again when modules were imported meanwhile, which can bring their own.
+    """
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped] # scikit-learn's
 
     return ThreadpoolController()
