@@ -31,8 +31,9 @@ ROOT = Path(__file__).parents[1]
 PATIENCE = 1800.0
 """Seconds after which tests that do not end count as having noticed it."""
 
-# Those of the command line; of other rooms, folders have their names. What is missing is left out.
-COMMANDS = ("tests/cli", "tests/test_cli*.py", "tests/test_refusals.py")
+# Of other rooms, folders have their names. Commands show and write what the report makes.
+COMMANDS = ("tests/test_cli*.py", "tests/test_refusals.py")
+TESTS = {"cli": COMMANDS, "report": ("tests/report", "tests/test_escapes.py", *COMMANDS)}
 
 # The file below src/heldout and what goes wrong, then the old text and the new one. An old text
 # occurs exactly once in its file; a new one may be empty.
@@ -296,7 +297,7 @@ def main() -> None:
         sys.exit(f"no break is named {' or '.join(options.only)}")
 
     def tests_of(room: str) -> Sequence[str]:
-        return options.tests or (COMMANDS if room == "cli" else [f"tests/{room}"])
+        return options.tests or TESTS.get(room, [f"tests/{room}"])
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
         copies: SimpleQueue[Path] = SimpleQueue()

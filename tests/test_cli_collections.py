@@ -216,6 +216,8 @@ def test_the_table_is_a_file_of_given_folds(capsys):
     out = printed(capsys, *folds, "-").out
     printed(capsys, *folds, "f")
     assert Path("f").read_text() == out
+    printed(capsys, *folds, "f.csv")
+    assert Path("f.csv").read_text() == out.replace("\t", ",")
     small = read_collection("small")
     expected = KFold(4, seed=3).splits(small).fingerprint
     assert GivenFolds("f").splits(small).fingerprint == expected

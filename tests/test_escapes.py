@@ -4,6 +4,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 
+import polars as pl
 import pytest
 
 from commands import ended
@@ -13,6 +14,7 @@ from heldout.report.table import (
     Table,
     escape_formula,
     printable,
+    safe_frame,
     write_tables,
 )
 
@@ -74,6 +76,8 @@ def test_a_table_is_the_same_cells_in_every_format():
         cell = escape_formula(printable(name))
         assert not re.match(r"[\s]*[=+\-@]", cell), name
         assert "\t" not in cell
+        frame = safe_frame(pl.DataFrame({"name": [name], "value": [-1.0]}))
+        assert frame.row(0) == (cell, -1.0)
     for number in ("-0.5", "+0.0918*", "-1e-05", "0.5", "+3", "-", "-.5", "+12%", "-1,234"):
         assert escape_formula(number) == number
 

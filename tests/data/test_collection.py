@@ -109,6 +109,12 @@ def test_batches_of_any_size_hold_the_same_documents(texts, size, data):
     assert len(set(part.ids)) == len(copied)  # copies have names of their own
 
 
+def test_a_copy_does_not_take_the_name_of_another_document():
+    documents = documents_of({"a": "red", "a~2": "green"})
+    part = PartDocuments(documents, np.array([2, 1], np.int32))
+    assert [*part.ids] == ["a", "a~~2", "a~2"]
+
+
 @given(st.data())
 def test_view_has_the_judgements_that_brute_force_finds(data):
     judged = data.draw(

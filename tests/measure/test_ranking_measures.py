@@ -52,6 +52,12 @@ EXAMPLES = {
         {"infAP": (1 + 1 / 3 + 2 / 3) / 2},
     ),
     "not pooled": ({"a": 1, "b": 1}, {"a": 3, "x": 2, "b": 1}, {"infAP": (1 + 2 / 3) / 2}),
+    # trec_eval rounds 1.2 up to 2, and 1.05 down.
+    "times": (
+        {"a": 1, "b": 1, "c": 1, "d": 1},
+        {"x": 2, "a": 1},
+        {"Rprec(times=0.3)": 1 / 2, "Rprec(times=0.2625)": 0.0},
+    ),
     # P = 1/2, R = 1/4: trec_eval's set_F has (b+1)PR / (R + bP), the usual F has b².
     "beta": (
         {"a": 1, "b": 1, "c": 1, "d": 1, "x": 0},

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -120,6 +121,10 @@ def test_queries_by_hand(monkeypatch):
     assert frame["better"].to_list() == ["B", "B", "equal", "A"]
     assert frame["text"].to_list() == ["", "", "", "three words here"]
     assert frame["place"].to_list() == [1, 2, 3, 4]
+    errors = heldout.compare(replace(SCORES, higher_is_better=False))
+    frame = frame_of(errors, "query-differences")
+    better = dict(frame.select("query", "better").iter_rows())
+    assert better == {"q1": "A", "q4": "A", "q2": "equal", "q3": "B"}
     frame = frame_of(heldout.compare(SCORES), "heatmap")
     assert frame["system"].to_list() == ["B"] * 4 + ["A"] * 4
     # means over the systems: q4 .2, q1 .35, q2 .4, q3 .55
