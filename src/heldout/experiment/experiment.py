@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from inspect import cleandoc
 from pathlib import Path
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, TypeVar
@@ -61,11 +62,11 @@ _MOST: Final = 100_000  # that of plans, too, whose module is slow to import
 
 def _documented(model: type[Model]) -> type[Model]:
     """Describe the parameters in the docstring as the fields are declared."""
-    before, examples, after = (model.__doc__ or "").partition("    Examples\n")
-    described = "    Parameters\n    ----------\n"
+    before, examples, after = cleandoc(model.__doc__ or "").partition("Examples\n")
+    described = "Parameters\n----------\n"
     for name, field in model.model_fields.items():
-        words = wrap(str(field.description).replace("`", "``"), 88, break_on_hyphens=False)
-        described += f"    {name}\n" + indent("\n".join(words), " " * 8) + "\n"
+        words = wrap(str(field.description).replace("`", "``"), 92, break_on_hyphens=False)
+        described += f"{name}\n" + indent("\n".join(words), " " * 4) + "\n"
     model.__doc__ = f"{before}{described}\n{examples}{after}"
     return model
 
