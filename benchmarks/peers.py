@@ -51,13 +51,13 @@ def by_ranx(qrels: str, run: str) -> Values:
     import ranx
 
     judged = ranx.Qrels.from_file(qrels, kind="trec")
-    return ranx_values(judged, ranx.Run.from_file(run, kind="trec"))
+    return ranx_values(judged, ranx.Run.from_file(run, kind="trec"), make_comparable=True)
 
 
-def ranx_values(judged: Any, ranked: Any) -> Values:
+def ranx_values(judged: Any, ranked: Any, **options: bool) -> Values:
     import ranx
 
-    found = ranx.evaluate(judged, ranked, RANX_NAMES, return_mean=False, make_comparable=True)
+    found = ranx.evaluate(judged, ranked, RANX_NAMES, return_mean=False, **options)
     columns = [found[name].tolist() for name in RANX_NAMES]
     return {query: [column[row] for column in columns] for row, query in enumerate(judged.qrels)}
 

@@ -68,7 +68,7 @@ def refused_in_a_line(capsys, *arguments):
 
 
 def _files():
-    """Whatever is below this folder, but for compiled modules of users."""
+    """All files below this folder, except compiled modules of users."""
     return sorted(path for path in Path().rglob("*") if "__pycache__" not in path.parts)
 
 

@@ -204,7 +204,7 @@ def test_folds_that_cannot_be_merged_are_measured_one_by_one():
 
 
 def test_a_fixed_model_has_no_optimism_under_hold_outs():
-    """Nothing is tuned, so seen and held out differ by chance alone, whatever their sizes."""
+    """Nothing is tuned, so seen and held out differ by chance alone, for all sizes."""
     collection = small_collection(documents=160, queries=40)
     for plan in (HoldOut(0.2, repeats=20), Bootstrap(20)):
         found = run("bm25", plan=plan, collection=collection).estimate("bm25")
@@ -256,7 +256,7 @@ BOTH = {"by": "both", "plan": heldout.cross(KFold(3), KFold(2))}
 
 
 def test_pooled_values_of_both_are_those_of_the_choice_of_their_query_fold():
-    """Documents are pooled anew for the settings that each query fold has chosen."""
+    """Documents are pooled again for the settings that each query fold has chosen."""
     results = run("bm25(k1=0.2,2.2,8)", **BOTH)
     estimate = results.estimate("bm25")
     assert (estimate["estimand"], estimate["n_queries"]) == ("new queries on new documents", 24)

@@ -143,6 +143,16 @@ def test_files_that_may_not_grow_are_named_and_the_run_goes_on(tmp_path, whole):
     assert {"index", ".npz", ""} <= places
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or not os.geteuid(), reason="root writes everywhere")
+def test_a_folder_that_is_read_only_is_refused(tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(InputError, match=r"cannot be written \(Permission"):
+            experiment().run(tmp_path / "results")
+    finally:
+        tmp_path.chmod(0o700)
+
+
 # ---- finished items -----------------------------------------------------------------------------
 
 

@@ -198,22 +198,24 @@ def repeated(name, strength, **more):
 RUNS = [repeated("weak", 0.2), repeated("strong", 1.0)]
 SAME = [replace(one, folds=FOLDS) for one in RUNS]
 SOURCE = np.random.default_rng(8)
-ANEW = tuple(one for _ in range(3) for one in SOURCE.permutation(FOLDS[:40]).tolist())
-DIVIDED_ANEW = [replace(one, folds=ANEW) for one in RUNS]  # folds of the same size, each repeat
+REDRAWN = tuple(one for _ in range(3) for one in SOURCE.permutation(FOLDS[:40]).tolist())
+DIVIDED_REDRAWN = [
+    replace(one, folds=REDRAWN) for one in RUNS
+]  # folds of the same size, each repeat
 
 
 def test_repeated_folds_by_the_corrected_test():
-    found = compare(DIVIDED_ANEW, "F1(macro)")
+    found = compare(DIVIDED_REDRAWN, "F1(macro)")
     assert found.analysis.test_share == pytest.approx(1 / 3)
     assert len(found.scores.units) == 12
     gaps = found.scores.column("strong") - found.scores.column("weak")
     outcome = found.claims[0].outcomes[0]
     assert outcome.test == "corrected-t"
     assert outcome.p == pytest.approx(mean_estimate(gaps, 1 / 12 + 1 / 3).p())
-    interval, row = interval_of(DIVIDED_ANEW[0], "F1(macro)"), found.systems[0].mean
+    interval, row = interval_of(DIVIDED_REDRAWN[0], "F1(macro)"), found.systems[0].mean
     assert "over folds" in interval.method
     assert interval[:3] == pytest.approx(row[:3])
-    value = evaluate_predictions(DIVIDED_ANEW, ["F1(macro)"]).value("weak", 0)
+    value = evaluate_predictions(DIVIDED_REDRAWN, ["F1(macro)"]).value("weak", 0)
     assert value == pytest.approx(interval.estimate)
     assert value == pytest.approx(found.scores.column("weak").mean())
 
@@ -259,10 +261,10 @@ def test_folds_are_the_default_and_units_can_be_asked_for():
 
 
 def test_groups_in_several_folds_are_pointed_out():
-    crossed = [replace(one, groups=("g",) * 120) for one in DIVIDED_ANEW]
+    crossed = [replace(one, groups=("g",) * 120) for one in DIVIDED_REDRAWN]
     said = "1 group has units in several folds"
     assert said in texts(compare(crossed, "accuracy").scores.notes)
-    whole = [replace(one, groups=one.folds) for one in DIVIDED_ANEW]
+    whole = [replace(one, groups=one.folds) for one in DIVIDED_REDRAWN]
     assert "in several folds" not in texts(compare(whole, "accuracy").scores.notes)
 
 
@@ -292,8 +294,8 @@ def test_what_cannot_be_compared():
         ([TWO[0], replace(TWO[1], groups=groups)], "MCC", "groups for all systems"),
         ([TWO[0], replace(TWO[1], weights=np.ones(200))], "MCC", "only some of weak, strong have"),
         (heavy, "accuracy", "each unit must have one weight"),
-        ([replace(one, folds=ANEW) for one in heavy], "accuracy", "each unit must have one"),
-        ([DIVIDED_ANEW[0], RUNS[1]], "F1(macro)", "weak has folds, strong has none"),
+        ([replace(one, folds=REDRAWN) for one in heavy], "accuracy", "each unit must have one"),
+        ([DIVIDED_REDRAWN[0], RUNS[1]], "F1(macro)", "weak has folds, strong has none"),
         (apart, "MCC", r"undefined in every fold: MCC of weak .* fold a: all"),
     ):
         with pytest.raises((InputError, MeasureError), match=words):
@@ -306,5 +308,5 @@ def test_what_cannot_be_compared():
     ):
         with pytest.raises(InputError, match=words):
             compare(THREE, "F1(macro)", **settings)
-    notes = compare([DIVIDED_ANEW[0], RUNS[1]], "accuracy", by="unit").scores.notes
+    notes = compare([DIVIDED_REDRAWN[0], RUNS[1]], "accuracy", by="unit").scores.notes
     assert "share training data" in texts(notes)
